@@ -25,7 +25,7 @@ from tests.claims.test_one_place import CLAIMS
 
 import noisewright as nw
 from noisewright import render
-from noisewright.claims import phrases, readings
+from noisewright.claims import phrases, readings, totals
 from noisewright.cli import run
 from noisewright.core.certificates.checker import checker, checker_release
 from noisewright.core.certificates.claims import claimed, guarantee_of, prove
@@ -65,7 +65,7 @@ COLUMNS: list[dict[str, Any]] = [
         "other": "south",
         "epsilon": 2,
     },
-    {"name": "ward", "mechanism": "exponential", "categories": ["east", "north", "south"], "epsilon": 1},
+    {"name": "age", "mechanism": "explicit-fair", "within": [0, 110], "protect": 5, "epsilon": 1},
     {"name": "ward", "keep": True},
     {"name": "day", "mechanism": "laplace", "within": ["2025-01-01", "2025-12-31"], "protect": "7 days", "epsilon": 1},
     {"name": "seen", "mechanism": "laplace", "protect": "1 hour", "epsilon": 1},
@@ -130,9 +130,13 @@ def of_release(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
         epsilon, delta = (float_up(Fraction(record[name])) for name in ("epsilon", "delta"))
         whole = Guarantee(epsilon, Neighbours(relation, ways), delta, "adjacent", radius=1.0)
         found |= {phrases.release_claim(record), str(whole), whole.reading(), whole.in_words()}
+        found |= prices(Fraction(record["epsilon"]), Fraction(record["delta"]))
+    found |= {totals.BELIEF, totals.GUESSES, totals.PROTECTED, *totals.GLOSSARY.values()}
     for part in record["parts"]:
+        found |= prices(Fraction(part["price"]), Fraction(part["delta"]))
+        found |= prices(Fraction(part["price"]) / part["times"], Fraction(part["delta"]) / part["times"])
         found |= {phrases.part_line(part), phrases.pair(part["pair"]), phrases.protected_by(part, relation)}
-        found |= {render.part_pair(part), phrases.cost(part["price"], part["delta"])}
+        found |= {render.part_pair(part, relation), phrases.cost(part["price"], part["delta"])}
         if part["kind"] == "column":
             found |= {phrases.apart(part["protects"]), phrases.by(part["protects"])}
     for part in document["parts"]:
@@ -141,13 +145,21 @@ def of_release(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
     return found
 
 
+def prices(epsilon: Fraction, delta: Fraction) -> set[str]:
+    """What may be said of a price."""
+    priors = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
+    found = {totals.meaning(epsilon, delta), totals.odds(epsilon, delta), totals.beliefs(epsilon, priors)}
+    found |= {totals.weak("", epsilon, none).strip() for none in (False, True)} | {totals.together(epsilon)}
+    return found | {totals.price(epsilon, delta), totals.extra(delta), totals.belief(epsilon, delta)}
+
+
 def remains(text: str, known: set[str]) -> list[str]:
     """The words of claims in a text that are not part of a known rendering."""
     text = plain(text)
     for words in sorted(map(plain, filter(None, known)), key=len, reverse=True):
         text = text.replace(words, "·")
         text = text.replace(words[0].upper() + words[1:], "·")
-    patterns = "|".join(pattern for name, pattern in CLAIMS.items() if name != "unprotected")
+    patterns = "|".join(CLAIMS.values())
     return [f"{text[max(0, one.start() - 60) : one.end() + 60]!r}" for one in re.finditer(patterns, text)]
 
 

@@ -24,7 +24,6 @@ CLAIMS = {
     "tables": r"\btwo (such )?tables\b|differ in (one|the rows)",
     "units": r"\bper unit of\b|\bbetween neighbours \(",
     "guarantees": r"epsilon = \{\}(,| between| per| for one)|epsilon \{\} (between|for each|for any)",
-    "unprotected": r"NOT protected|nothing is promised",
 }
 PARSING = (
     r"startswith\(\s*f?[\"'](any two|at most|epsilon =|two tables|between)"

@@ -79,6 +79,7 @@ DISTANCES = {  # of a proof, by their shape
 }
 STATED = {"level", "word-file", "slope", "floats", "stated-sensitivity"}
 """Codes of conditions that hold only if something that the file states is true."""
+OPEN = "NOT protected"
 MAX_INTERVALS = 9
 UNITS = {  # unit of a protected distance: (plural, how many of the certificate's own unit it is, by type of the column)
     "day": ("days", {"date": 1, "time": 86_400}),

@@ -25,7 +25,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from noisewright.claims import phrases
+from noisewright.claims import phrases, totals
 from noisewright.core.accountant import Accountant
 from noisewright.core.errors import GuaranteeError, ParameterError
 from noisewright.core.exact import as_fraction, figure, float_down, float_up, percent, upward
@@ -199,7 +199,7 @@ class Plan:
             how = "kept as it is" + (", or changed without any epsilon" if self.context_aware else "")
             columns = [f"every released column is {how}"] if self.columns else []
             return f"Nothing is protected: {listed([*columns, *(['every answer is exact'] if self.queries else [])])}."
-        return f"{self._odds()} {self.not_proved}".rstrip()
+        return f"{totals.meaning(self.epsilon, self.delta)} {self.not_proved}".rstrip()
 
     @property
     def not_proved(self) -> str:
@@ -215,20 +215,6 @@ class Plan:
             )
         return " ".join(found)
 
-    def _odds(self) -> str:
-        promise = self.guarantee
-        if promise.delta:
-            return (
-                f"Between two such tables no event is more than e^{upward(promise.epsilon, 4)} times as likely under one as "
-                f"under the other, plus {upward(promise.delta, 3)}. Somebody who guesses between them is right at most "
-                f"{percent(promise.guess())} of the time."
-            )
-        return (
-            "Whatever is released, and whatever else somebody knows, the odds between two such tables change by a factor of at "
-            f"most e^{upward(promise.epsilon, 4)}: a belief of 1 % can become at most {percent(promise.posterior(0.01))}, one "
-            f"of 50 % at most {percent(promise.posterior(0.5))}."
-        )
-
     def __repr__(self) -> str:
         fits = "; the data would be REFUSED" if self.refusal is not None else ""
         if self.budget is not None and not self.budget.fits:
@@ -243,7 +229,7 @@ class Plan:
         facts += [("between", self.between), ("in words", self.in_words())]
         if self.budget is not None:
             facts.append(("fits", "yes" if self.fits else f"NO: {self.refusal or self.budget.refusal}"))
-        facts += [("kept", f"{listed(self.kept)}: NOT protected")] if self.kept else []
+        facts += [("kept", f"{listed(self.kept)}: {phrases.OPEN}")] if self.kept else []
         facts += [("think about", warning) for warning in self.warnings]
         return card(f"Plan of {self.policy.dataset}", facts, *self.listed_parts())
 
@@ -420,20 +406,11 @@ def _warnings(plan: Plan) -> list[str]:
     found = []
     for part in plan.parts:
         if part.price >= NO_PROMISE:
-            found.append(
-                f"{title(part)} costs epsilon {upward(part.price)}, which promises nothing: odds may change by a factor of "
-                f"e^{upward(part.price, 3)}, so whoever sees the output may be certain; an epsilon of 1 is usual."
-            )
+            found.append(totals.weak(title(part), part.price, none=True))
         elif part.price > LARGE_EPSILON:
-            found.append(
-                f"{title(part)} costs epsilon {upward(part.price)}: odds may change by a factor of up to "
-                f"e^{upward(part.price, 3)}, which is close to no protection; an epsilon of 1 is usual, above 10 is not."
-            )
+            found.append(totals.weak(title(part), part.price, none=False))
     if len(plan.parts) > 1 and plan.epsilon > LARGE_EPSILON >= max(part.price for part in plan.parts):
-        found.append(
-            f"all parts together cost epsilon {upward(plan.epsilon)}: somebody who combines them can change their odds by a "
-            f"factor of up to e^{upward(plan.epsilon, 3)}."
-        )
+        found.append(totals.together(plan.epsilon))
     found += [warning for column in plan.columns for warning in _thin(column)]
     found += _drowned(plan.columns)
     shown = [listed(c.names) for c in plan.columns if not c.keep and c.missing == "keep" and c.fill is None]
@@ -441,7 +418,7 @@ def _warnings(plan: Plan) -> list[str]:
         found.append(f"{listed(shown)}: whether a value is missing is shown as it is, which may itself be a secret.")
     for column in plan.columns:
         if column.in_the_clear:
-            found.append(f"{listed(column.names)}: in the clear, so NOT protected: {listed(column.in_the_clear)}.")
+            found.append(f"{listed(column.names)}: in the clear, so {phrases.OPEN}: {listed(column.in_the_clear)}.")
     if plan.kept:
         found.append(f"{listed(plan.kept)}: kept as it is, so not protected; make sure that it points to nobody.")
     for column in plan.context_aware:

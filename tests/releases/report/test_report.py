@@ -335,7 +335,9 @@ def test_the_budget_says_between_which_tables_it_is() -> None:
 
 def test_the_picture_of_the_budget_rounds_what_is_spent_up() -> None:
     spent = balance(epsilon=3000, spent_epsilon=PLAN.epsilon + 1)
-    (words,) = re.findall("Budget: ([0-9.]+) % spent before, ([0-9.]+) % by this release", report(PLAN, MADE, balance=spent))
+    (words,) = re.findall(
+        "Budget: ([0-9.]+) % spent before, ([0-9.]+) % by this release", report(PLAN, MADE, balance=spent)
+    )
     before, now = (Fraction(word) for word in words)
     assert Fraction(100, 3000) <= before <= Fraction(101, 3000)
     assert 100 * PLAN.epsilon / 3000 <= now <= 101 * PLAN.epsilon / 3000

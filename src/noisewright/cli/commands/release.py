@@ -138,6 +138,7 @@ def _document(done: Release, output: str) -> dict[str, Any]:
 
 
 def _page(done: Release, output: str, details: bool, book: str | None = None) -> Iterable[RenderableType]:
+    from noisewright.claims import phrases
     from noisewright.core.exact import upward
     from noisewright.releases.ledger.ledger import downward
 
@@ -162,7 +163,7 @@ def _page(done: Release, output: str, details: bool, book: str | None = None) ->
     if book is not None:
         rows.append(("Ledger", f"{book}, that of this user; --ledger names another"))
     if plan.kept:
-        rows.append(("Kept", f"{', '.join(plan.kept)}: NOT protected"))
+        rows.append(("Kept", f"{', '.join(plan.kept)}: {phrases.OPEN}"))
     rows += changed_rows(plan)
     rows += [dropped_row(plan)] if details else []
     rows += order_row(plan) if details or plan.order == "kept" else []

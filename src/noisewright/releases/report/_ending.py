@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from noisewright.claims import phrases
+from noisewright.claims import phrases, totals
 from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS
-from noisewright.core.exact import figure, upward
+from noisewright.core.exact import upward
 from noisewright.releases.ledger.ledger import downward
 from noisewright.releases.report import _layout as html
 from noisewright.releases.report import _words as say
@@ -50,10 +50,7 @@ def remains(plan: Plan) -> str:
     if policy.unit.column is not None and policy.unit.excess == "first":
         items.append(f"Rows beyond the first {policy.unit.rows} of one {policy.unit.column} were left out.")
     if plan.delta:
-        items.append(
-            f"Odds are bounded up to an extra probability of {figure(plan.delta)} (delta), which may fall on outputs that "
-            "give a unit away. It is not the probability that odds change more than the factor says, which can be larger."
-        )
+        items.append(totals.extra(plan.delta))
     if policy.floating:
         items.append(
             "The policy allows mechanisms that draw in floats. What is promised for those is a theorem, not a proof."
@@ -69,7 +66,7 @@ def remains(plan: Plan) -> str:
 def budget(plan: Plan, balance: Balance | None) -> str:
     """What the ledger says: spent before, by this release, and left."""
     if balance is None:
-        allowed = say.price(plan.policy.budget.epsilon, plan.policy.budget.delta)
+        allowed = totals.price(plan.policy.budget.epsilon, plan.policy.budget.delta)
         words = f"The policy allows {allowed} over all releases together. "
         return f"<p>{spelled(words)}No ledger has recorded this release.</p>"
     before, before_delta = balance.spent_epsilon - plan.epsilon, balance.spent_delta - plan.delta
@@ -156,7 +153,9 @@ def signing(plan: Plan, made: Made) -> str:
             "All ranges, categories and bins in the policy are public knowledge, and were not read off the data."
         )
         checks.append(f"What is protected as one is what should be: the promise is between {plan.between}.")
-        checks.append(f"The total of {say.price(plan.epsilon, plan.delta)} is acceptable for those who will see this.")
+        checks.append(
+            f"The total of {totals.price(plan.epsilon, plan.delta)} is acceptable for those who will see this."
+        )
     if plan.kept:
         checks.append(f"{say.listed(plan.kept)}: released unprotected, and points to nobody.")
     for column in plan.context_aware:
@@ -175,12 +174,7 @@ def glossary() -> str:
     """The words that the page uses."""
     words = [
         ("Unit", "Whose data are protected as a whole: one row, or all rows of one person."),
-        ("Belief", "How likely somebody holds one of two possibilities to be; 50 % is not to know at all."),
-        (
-            "Epsilon",
-            "How much odds may change: by a factor of at most 2.72 (e) for 1, 7.4 for 2, 1.11 for 0.1. Smaller is safer.",
-        ),
-        ("Delta", "An extra probability, beyond what epsilon allows, that any event may have; small."),
+        *totals.GLOSSARY.items(),
         ("Price", "The epsilon and delta that a part takes from the budget of each unit."),
         ("Expected error", "How far a released value or answer is from the true one, on average."),
     ]

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from noisewright.core.exact import exp_bounds, figure, float_up, numeral, percent, upward
-from noisewright.core.guarantee import Guarantee
-from noisewright.core.metrics.metric import Discrete
+from noisewright.claims import totals
+from noisewright.core.exact import numeral
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.queries.readable import error_beside
 
@@ -30,17 +29,12 @@ __all__ = [
     "PRIORS",
     "SCALE",
     "asked",
-    "belief",
-    "beliefs",
     "capital",
     "done",
     "error",
     "is_number",
     "listed",
     "not_released",
-    "odds",
-    "price",
-    "promise",
     "promised",
     "strength",
 ]
@@ -69,7 +63,7 @@ def strength(epsilon: Fraction) -> str:
 
 def promised(column: ColumnPlan) -> str:
     """What one row promises, and what all rows of a unit cost."""
-    one = price(column.price / column.times, column.delta / column.times)
+    one = totals.price(column.price / column.times, column.delta / column.times)
     rows = f", for each of {column.times} rows" if column.times > 1 else ""
     return f"{one} between {column.protects}{rows}"
 
@@ -115,44 +109,6 @@ def error(part: Any) -> str:
 def title(part: Any) -> str:
     """The name of a column or an answer."""
     return str(part.name) if hasattr(part, "name") else listed(part.outputs)
-
-
-def promise(price: Fraction, delta: Fraction) -> Guarantee:
-    """The promise of a part, or of all parts, between two possibilities for one unit."""
-    return Guarantee(float_up(price), Discrete(), float_up(min(delta, Fraction(1))))
-
-
-def belief(promise: Guarantee) -> str:
-    """What a belief of 50 % becomes at most; with a delta, how often a guess is right at most."""
-    if promise.delta:
-        return f"right at most {percent(promise.guess())} of the time"
-    return percent(promise.posterior(0.5))
-
-
-def odds(promise: Guarantee) -> str:
-    """What a promise means, in one sentence."""
-    if promise.delta:
-        return f"Somebody who guesses between two such possibilities, equally likely before, is {belief(promise)}."
-    return f"A belief of 50 % in one of two such possibilities can become at most {belief(promise)}."
-
-
-def beliefs(promise: Guarantee) -> str:
-    """How far odds move at most, and what each of :data:`PRIORS` becomes at most, in a sentence."""
-    bound = promise.bound(1)
-    factor = f"e^{upward(bound, 4)}" if bound > 20 else _factor(bound)
-    become = [
-        f"a belief of {figure(100 * prior)} % at most {percent(promise.posterior(float(prior)))}" for prior in PRIORS
-    ]
-    return f"Odds change by a factor of at most {factor}: {listed(become)}."
-
-
-def _factor(bound: float) -> str:
-    return figure(Fraction(exp_bounds(Fraction(bound), 64)[1], 1 << 64))
-
-
-def price(epsilon: Fraction, delta: Fraction) -> str:
-    """A price, rounded up."""
-    return f"epsilon {upward(epsilon)}" + (f", delta {upward(delta, 3)}" if delta else "")
 
 
 def _plain(value: Any) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from noisewright.claims import phrases, totals
 from noisewright.core import VERSION
 from noisewright.core.exact import figure
 from noisewright.releases.queries.readable import shown
@@ -91,12 +92,11 @@ def _opening(plan: Plan, made: Made, heading: str) -> str:
     if not plan.claims:
         sentences = [f"{say.capital(plan.total)}. {plan.in_words()}"]
     else:
-        whole = say.promise(plan.epsilon, plan.delta)
         sentences = [
             f"This release protects {_whose(plan)}.",
-            "Protected means: whoever sees the release, whatever else they know, can move their odds between two possibilities "
-            f"by a limited factor only. The two possibilities are {plan.between}.",
-            f"All parts together cost {say.price(plan.epsilon, plan.delta)}. {say.odds(whole)}",
+            f"{totals.PROTECTED} The two possibilities are {plan.between}.",
+            f"All parts together cost {totals.price(plan.epsilon, plan.delta)}. "
+            f"{totals.odds(plan.epsilon, plan.delta)}",
             *([plan.not_proved] if plan.not_proved else []),
         ]
     if plan.kept:
@@ -121,17 +121,17 @@ def _released(plan: Plan) -> str:
     """The one table of all parts: what was done, between what, at which price, and what somebody can conclude at most."""
     rows = [_row(column) for column in plan.columns]
     for query in plan.queries:
-        belief = say.belief(say.promise(query.price, query.delta))
+        belief = totals.belief(query.price, query.delta)
         rows.append((query.name, say.asked(plan, query), query.protects, _price(query), belief, say.error(query)))
     if len(plan.parts) > 1:
-        whole = say.belief(say.promise(plan.epsilon, plan.delta))
-        rows.append(("All together", "", "", say.price(plan.epsilon, plan.delta), whole, ""))
+        whole = totals.belief(plan.epsilon, plan.delta)
+        rows.append(("All together", "", "", totals.price(plan.epsilon, plan.delta), whole, ""))
     head = (
         "Part",
         "What was done",
         "Protected between",
         "Price for one unit",
-        "A belief of 50 % becomes",
+        totals.BELIEF,
         "Expected error",
     )
     caption = (
@@ -140,12 +140,7 @@ def _released(plan: Plan) -> str:
         "other, can come to at most after seeing the part. Prices and beliefs are rounded up."
     )
     table = html.table(caption, head, rows, numbers=(), last_is_total=len(plan.parts) > 1, cards=True)
-    note = (
-        "<p>Where a part has a delta, no belief is bounded for every single output. The table then says how often somebody who "
-        "guesses between two equally likely possibilities is right at most.</p>"
-        if any(part.delta for part in plan.parts)
-        else ""
-    )
+    note = f"<p>{totals.GUESSES}</p>" if any(part.delta for part in plan.parts) else ""
     dropped = f"<p>{spelled(say.not_released(plan))}</p>" if plan.columns else ""
     return f"{table}{note}{dropped}"
 
@@ -154,27 +149,26 @@ def _row(column: ColumnPlan) -> tuple[str, ...]:
     renamed = f" (as {say.listed(column.outputs)})" if tuple(column.outputs) != tuple(column.names) else ""
     name = say.listed(column.names) + renamed
     if column.keep:
-        return name, "kept unchanged: NOT protected", "nothing", "none", "certainty", "none"
+        return name, f"kept unchanged: {phrases.OPEN}", "nothing", "none", "certainty", "none"
     if column.context_aware is not None:
         done = "changed by a learned privatiser: no epsilon"
         return name, done, "nothing", "none", "not bounded", column.error_words
-    belief = say.belief(say.promise(column.price, column.delta))
+    belief = totals.belief(column.price, column.delta)
     return name, say.done(column), column.protects, _price(column), belief, say.error(column)
 
 
 def _price(part: ColumnPlan | QueryPlan) -> str:
-    return say.price(part.price, part.delta)
+    return totals.price(part.price, part.delta)
 
 
 def _judging(plan: Plan) -> str:
     """What the total means, beside what totals usually are."""
     if not plan.claims:
         return ""
-    promise = say.promise(plan.epsilon, plan.delta)
-    total = say.price(plan.epsilon, plan.delta)
+    total = totals.price(plan.epsilon, plan.delta)
     first = (
         f"Somebody who sees everything at once is bounded by the total, {total}, and not by any single part. "
-        + ("" if plan.delta else say.beliefs(promise))
+        + ("" if plan.delta else totals.beliefs(plan.epsilon, say.PRIORS))
         + " That is the worst case: it is reached only by somebody who knows all of the table but one unit, and asks about "
         "just those two possibilities that the release tells apart best."
     )
@@ -199,12 +193,14 @@ def _columns(plan: Plan, made: Made, marginals: Sequence[Marginal]) -> str:
         marginal = found.get(", ".join(column.outputs))
         facts = []
         if column.keep:
-            words = "Released unchanged, and NOT protected."
+            words = f"Released unchanged: {phrases.OPEN}."
         elif column.context_aware is not None:
             words = f"Changed by a learned privatiser, as its file says; no epsilon is promised. {column.context_aware}"
         else:
             words = f"{say.capital(say.promised(column))}. Expected error: {say.error(column)}."
-            facts += [("In the clear", f"{say.listed(column.in_the_clear)}: NOT protected")] * bool(column.in_the_clear)
+            facts += [("In the clear", f"{say.listed(column.in_the_clear)}: {phrases.OPEN}")] * bool(
+                column.in_the_clear
+            )
             facts += [("Measured on public data", "; ".join(column.measured))] * bool(column.measured)
         more = html.facts(facts) if facts else ""
         sections.append(

@@ -1,0 +1,138 @@
+"""What the price of a part, or of a whole release, means for somebody who compares two possibilities.
+
+>>> print(belief(Fraction(1), Fraction(0)), belief(Fraction(1), Fraction(1, 100)), sep=", ")
+73.2 %, right at most 73.4 % of the time
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from noisewright.claims.figures import factor_above, figure, float_up, percent, upward
+
+__all__ = [
+    "BELIEF",
+    "GLOSSARY",
+    "GUESSES",
+    "PROTECTED",
+    "belief",
+    "beliefs",
+    "extra",
+    "guess",
+    "meaning",
+    "odds",
+    "posterior",
+    "price",
+    "together",
+    "weak",
+]
+
+PROTECTED = (
+    "Protected means: a recipient of the release, whatever else they know, can change their odds between two possibilities by a "
+    "limited factor only."
+)
+BELIEF = "A belief of 50 % becomes"
+GUESSES = (
+    "Where a part has a delta, no belief is bounded for every single output. The table then says how often a recipient who "
+    "guesses between two equally likely possibilities is right at most."
+)
+GLOSSARY = {
+    "Belief": "How likely a recipient holds one of two possibilities to be; 50 % is complete uncertainty.",
+    "Epsilon": "How much odds may change: by a factor of at most 2.72 (e) for 1, 7.4 for 2, 1.11 for 0.1. Smaller is safer.",
+    "Delta": "An extra probability, beyond what epsilon allows, that any event may have; small.",
+}
+LARGEST = 700
+"""Beyond this epsilon, a factor is more than all floats, and a posterior probability is 1."""
+
+
+def posterior(epsilon: Fraction, prior: Fraction) -> float:
+    """Return the largest posterior probability of one of two possibilities with this prior probability, rounded up."""
+    if epsilon > LARGEST:
+        return 1.0 if prior > 0 else 0.0
+    factor = factor_above(float_up(epsilon))
+    return float_up(factor * prior / (factor * prior + 1 - prior))
+
+
+def guess(epsilon: Fraction, delta: Fraction) -> float:
+    """Return how often a guess between two equally likely possibilities is right at most, rounded up."""
+    if epsilon > LARGEST:
+        return 1.0
+    factor = factor_above(float_up(epsilon))
+    return float_up(min(Fraction(1), (factor + delta) / (factor + 1)))
+
+
+def price(epsilon: Fraction, delta: Fraction) -> str:
+    """Return an epsilon and a delta, rounded up."""
+    return f"epsilon {upward(epsilon)}" + (f", delta {upward(delta, 3)}" if delta else "")
+
+
+def belief(epsilon: Fraction, delta: Fraction) -> str:
+    """Return the posterior probability that 50 % becomes at most; with a delta, how often a guess is right at most."""
+    return f"right at most {percent(guess(epsilon, delta))} of the time" if delta else percent(posterior(epsilon, HALF))
+
+
+HALF = Fraction(1, 2)
+
+
+def odds(epsilon: Fraction, delta: Fraction) -> str:
+    """Return what a price means for two possibilities, in one sentence."""
+    if delta:
+        return (
+            f"Somebody who guesses between two such possibilities, equally likely before, is {belief(epsilon, delta)}."
+        )
+    return f"A belief of 50 % in one of two such possibilities can become at most {belief(epsilon, delta)}."
+
+
+def beliefs(epsilon: Fraction, priors: Sequence[Fraction]) -> str:
+    """Return how far odds change at most, and the posterior probability that each prior probability becomes at most."""
+    high = epsilon > 20
+    factor = f"e^{upward(epsilon, 4)}" if high else figure(factor_above(float_up(epsilon)))
+    become = [f"a belief of {figure(100 * prior)} % at most {percent(posterior(epsilon, prior))}" for prior in priors]
+    listed = f"{', '.join(become[:-1])} and {become[-1]}" if len(become) > 1 else "".join(become)
+    return f"Odds change by a factor of at most {factor}: {listed}."
+
+
+def meaning(epsilon: Fraction, delta: Fraction) -> str:
+    """Return what the total of a release means for somebody who compares two neighbouring tables."""
+    if delta:
+        return (
+            f"Between two such tables no event is more than e^{upward(epsilon, 4)} times as likely under one as under the other, "
+            f"plus {upward(delta, 3)}. Somebody who guesses between them is right at most {percent(guess(epsilon, delta))} of "
+            "the time."
+        )
+    return (
+        "Whatever is released, and whatever else somebody knows, the odds between two such tables change by a factor of at most "
+        f"e^{upward(epsilon, 4)}: a belief of 1 % can become at most {percent(posterior(epsilon, Fraction(1, 100)))}, one of "
+        f"50 % at most {percent(posterior(epsilon, HALF))}."
+    )
+
+
+def extra(delta: Fraction) -> str:
+    """Return what a delta adds to a bound on the odds."""
+    return (
+        f"Odds are bounded up to an extra probability of {figure(delta)} (delta), which may fall on outputs that give a unit "
+        "away. It is not the probability that odds change more than the factor says, which can be larger."
+    )
+
+
+def weak(title: str, epsilon: Fraction, none: bool) -> str:
+    """Return that a part costs so much that it promises little, or nothing."""
+    power = f"e^{upward(epsilon, 3)}"
+    if none:
+        return (
+            f"{title} costs epsilon {upward(epsilon)}, which promises nothing: odds may change by a factor of {power}, so "
+            "whoever sees the output may be certain; an epsilon of 1 is usual."
+        )
+    return (
+        f"{title} costs epsilon {upward(epsilon)}: odds may change by a factor of up to {power}, which is close to no "
+        "protection; an epsilon of 1 is usual, above 10 is not."
+    )
+
+
+def together(epsilon: Fraction) -> str:
+    """Return that all parts of a release together cost so much that they promise little."""
+    return (
+        f"all parts together cost epsilon {upward(epsilon)}: somebody who combines them can change their odds by a factor of up "
+        f"to e^{upward(epsilon, 3)}."
+    )
