@@ -163,7 +163,7 @@ class Plan:
     @property
     def between(self) -> str:
         """The pairs of tables that the total is about: neighbours that are at most the protected distances apart."""
-        return phrases.between(self.policy.relation, self._distances)
+        return phrases.between(self.policy.relation, self._distances, self._same)
 
     @property
     def brief(self) -> str:
@@ -176,6 +176,11 @@ class Plan:
         return [(column.protection or {}, column.names) for column in self.columns if column.protected]
 
     @property
+    def _same(self) -> tuple[str, ...]:
+        """The columns that are released without protection, in which neighbours do not differ."""
+        return (*self.kept, *(name for column in self.context_aware for name in column.names))
+
+    @property
     def guarantee(self) -> Guarantee:
         """The promise of the whole release, between neighbours and no others, by the core's accountant, rounded up."""
         if not self.claims:
@@ -183,7 +188,7 @@ class Plan:
         account = Accountant(["the data of one unit", "other data of that unit"])
         for part in self.parts:
             account.add(Guarantee(float_up(part.price), Discrete(), float_up(part.delta)))
-        spent, near = account.guarantee(), Neighbours(self.policy.relation, self._distances)
+        spent, near = account.guarantee(), Neighbours(self.policy.relation, self._distances, self._same)
         return Guarantee(spent.epsilon, near, spent.delta, scope="adjacent", radius=1.0)
 
     @property
