@@ -606,15 +606,22 @@ def ways(columns: Sequence[tuple[Record, Sequence[str]]], same: Sequence[str] = 
     return ", ".join(f"by {words} in {listed(names)}" for words, names in alike.items())
 
 
-def one_unit(record: Record) -> str:
-    """Return what an answer protects.
+EXACT = "nothing: answered exactly"
+
+
+def one_unit(record: Record, same: Sequence[str] = ()) -> str:
+    """Return what an answer protects; ``same``: columns in which neighbours do not differ, and that the answer shows.
 
     >>> one_unit({"relation": "add-remove", "unit": None, "rows": 1})
     'one row, there or not'
+    >>> one_unit({"relation": "same-rows", "unit": None, "rows": 1}, ["ward"])
+    'one row, with any other values and the same ward'
     """
     unit = record["unit"]
     who = "one row" if unit is None else f"the rows of one {unit} (at most {record['rows']})"
-    return f"{who}, there or not" if record["relation"] == "add-remove" else f"{who}, with any other values"
+    if record["relation"] == "add-remove":
+        return f"{who}, there or not"
+    return f"{who}, with any other values" + (f" and the same {listed(same)}" if same else "")
 
 
 def exact_answer(columns: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ __all__ = [
     "odds",
     "posterior",
     "price",
+    "promise",
     "together",
     "weak",
 ]
@@ -65,6 +66,11 @@ def guess(epsilon: Fraction, delta: Fraction) -> float:
 def price(epsilon: Fraction, delta: Fraction) -> str:
     """Return an epsilon and a delta, rounded up."""
     return f"epsilon {upward(epsilon)}" + (f", delta {upward(delta, 3)}" if delta else "")
+
+
+def promise(epsilon: Fraction, delta: Fraction, between: str, rows: int = 1) -> str:
+    """Return what a part of a release promises, perhaps for each of several rows of one unit."""
+    return f"{price(epsilon, delta)} between {between}" + (f", for each of {rows} rows" if rows > 1 else "")
 
 
 def belief(epsilon: Fraction, delta: Fraction) -> str:

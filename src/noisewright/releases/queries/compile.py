@@ -126,7 +126,7 @@ class _Compiler:
     def plan(self) -> QueryPlan:
         makers = {"count": self._counts, "histogram": self._counts, "quantile": self._quantile}
         statistics, error, words = makers.get(self.query.aggregate, self._sums)()
-        return QueryPlan(self.query, self.position, tuple(statistics), self._protects(), error, words)
+        return QueryPlan(self.query, self.position, tuple(statistics), self._protects(statistics), error, words)
 
     def _counts(self) -> tuple[list[Statistic], float | None, str]:
         value, bins = None, self.query.bins
@@ -322,8 +322,12 @@ class _Compiler:
         kind = plain_type(self._type(str(self.query.column)))
         return Fraction(place_in(place, kind, f"{name} of the query {self.query.name!r}", side))
 
-    def _protects(self) -> str:
-        return phrases.one_unit(self.policy.relation)
+    def _protects(self, statistics: Sequence[Statistic]) -> str:
+        if all(s.noise is None for s in statistics):
+            return phrases.EXACT
+        shared = [s for s in statistics if s.noise is None]  # such as the number of rows behind a mean
+        same = [name for s in shared for name in s.columns if name in self.kept]
+        return phrases.one_unit(self.policy.relation, list(dict.fromkeys(same)))
 
     @property
     def _each(self) -> str:
