@@ -20,9 +20,12 @@ __all__ = [
     "counted",
     "hashes",
     "hashes_in_short",
+    "hidden_places",
+    "hidden_together",
     "level_meaning",
     "level_reading",
     "needs",
+    "of_one_person",
     "reading",
     "seed_meaning",
     "seed_note",
@@ -107,6 +110,29 @@ def level_meaning(level: Record) -> str:
     such = f"two such {'places' if 'on_map' in level else 'points'}"
     belief = f"{rounded_up(100 * factor / (factor + 1), 3)} %"
     return phrases.odds(f"{phrases.within(level)},", factor_in_words(bound), such, belief)
+
+
+# Places that are hidden -----------------------------------------------------------------------------------------------------
+
+
+def hidden_places(told: str) -> str:
+    """Return what hidden places tell of themselves, with what their epsilon is for."""
+    return f"how many places are hidden, {told}, and where they are, how large and how tilted"
+
+
+def hidden_together(claim: Record, draws: int) -> str:
+    """Return what places in a video tell of themselves, whose claim is about all draws, or about a distance that adds up."""
+    if draws == 1 or claim["metric"].get("base") == "discrete":
+        return hidden_places("all of them together for epsilon")
+    most = upward(draws * Fraction(claim["epsilon"]))
+    return hidden_places(
+        f"for epsilon per unit of distance, which adds up over {draws:,} draws to {most} for all of them"
+    )
+
+
+def of_one_person(epsilon: Fraction) -> str:
+    """Return the epsilon of one person whom several draws may show."""
+    return f"epsilon = {upward(epsilon)} for one person, at most"
 
 
 # Hashes ---------------------------------------------------------------------------------------------------------------------
