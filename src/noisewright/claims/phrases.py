@@ -551,6 +551,10 @@ def rests_on_statements(record: Record) -> bool:
 # Releases -------------------------------------------------------------------------------------------------------------------
 
 
+ONE_UNIT = "two tables that differ in one unit"
+"""What is said of a budget whose neighbours nobody stated."""
+
+
 def neighbours(record: Record) -> str:
     """Return which two tables a release is about.
 

@@ -201,9 +201,7 @@ class Plan:
     def in_words(self) -> str:
         """What somebody who knows everything but one unit's data can conclude, in plain words."""
         if not self.claims:
-            how = "kept as it is" + (", or changed without any epsilon" if self.context_aware else "")
-            columns = [f"every released column is {how}"] if self.columns else []
-            return f"Nothing is protected: {listed([*columns, *(['every answer is exact'] if self.queries else [])])}."
+            return totals.unprotected(bool(self.columns), bool(self.context_aware), bool(self.queries))
         return f"{totals.meaning(self.epsilon, self.delta)} {self.not_proved}".rstrip()
 
     @property
@@ -427,10 +425,7 @@ def _warnings(plan: Plan) -> list[str]:
     if plan.kept:
         found.append(f"{listed(plan.kept)}: kept as it is, so not protected; make sure that it points to nobody.")
     for column in plan.context_aware:
-        found.append(
-            f"{listed(column.names)}: changed by a learned privatiser, which promises no epsilon; what is promised is "
-            "context-aware, costs nothing of the budget, and is no differential privacy."
-        )
+        found.append(totals.context_aware(listed(column.names)))
         promise: Any = None if column.mechanism is None else column.mechanism.guarantee
         if not promise.converged:
             found.append(

@@ -76,7 +76,7 @@ class Terms:
     epsilon: Exact
     delta: Exact = 0
     scope: BudgetScope = "dataset"
-    between: str | Mapping[str, Any] = "two tables that differ in one unit"
+    between: str | Mapping[str, Any] = phrases.ONE_UNIT
     raise_budget: bool = False
     """A budget that is larger than the recorded one is recorded instead of refused."""
 

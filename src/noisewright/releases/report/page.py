@@ -93,7 +93,7 @@ def _opening(plan: Plan, made: Made, heading: str) -> str:
         sentences = [f"{say.capital(plan.total)}. {plan.in_words()}"]
     else:
         sentences = [
-            f"This release protects {_whose(plan)}.",
+            totals.whose(plan.policy.unit.column),
             f"{totals.PROTECTED} The two possibilities are {plan.between}.",
             f"All parts together cost {totals.price(plan.epsilon, plan.delta)}. "
             f"{totals.odds(plan.epsilon, plan.delta)}",
@@ -110,13 +110,6 @@ def _opening(plan: Plan, made: Made, heading: str) -> str:
         sentences.append("Not protected either: the order of the rows, which is that of the table.")
     inner = "".join(f"<p>{spelled(sentence)}</p>" for sentence in sentences)
     return f'<h1>{spelled(heading)}</h1><p class="soft">{spelled(" · ".join(meta))}</p><div class="short">{inner}</div>'
-
-
-def _whose(plan: Plan) -> str:
-    unit = plan.policy.unit
-    if unit.column is None:
-        return "every row by itself: a row is what belongs to one person or thing"
-    return f"each {unit.column}: all rows with the same value of that column count as one"
 
 
 def _released(plan: Plan) -> str:
