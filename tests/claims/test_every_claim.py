@@ -124,11 +124,11 @@ def of_mechanism(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
 def of_release(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
     """What may be said of the claims of a release."""
     relation, ways = record["neighbours"], phrases.ways_of(record)
-    found = {phrases.between(relation, ways), phrases.neighbours(relation), phrases.public_facts(relation)}
+    found = {phrases.tables(record), phrases.neighbours(relation), phrases.public_facts(relation)}
     found |= {phrases.one_unit(relation), phrases.ways(ways), *phrases.release_lines(record)}
     if record["parts"]:
         epsilon, delta = (float_up(Fraction(record[name])) for name in ("epsilon", "delta"))
-        whole = Guarantee(epsilon, Neighbours(relation, ways), delta, "adjacent", radius=1.0)
+        whole = Guarantee(epsilon, Neighbours(relation, ways, phrases.same_in(record)), delta, "adjacent", radius=1.0)
         found |= {phrases.release_claim(record), str(whole), whole.reading(), whole.in_words()}
         found |= prices(Fraction(record["epsilon"]), Fraction(record["delta"]))
     found |= {totals.BELIEF, totals.GUESSES, totals.PROTECTED, *totals.GLOSSARY.values()}
@@ -226,7 +226,7 @@ def test_a_release_says_what_its_certificate_has(policy: dict[str, Any], tmp_pat
         if output.startswith(("{", "[")):
             shown[f"{name} --json"] = " | ".join(strings(json.loads(output)))
     assert {name: found for name, text in shown.items() if (found := remains(text, known))} == {}
-    assert phrases.between(record["neighbours"], phrases.ways_of(record)) in shown["report"] or not record["parts"]
+    assert phrases.tables(record) in shown["report"] or not record["parts"]
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
