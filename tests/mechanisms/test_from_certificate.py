@@ -79,7 +79,7 @@ def test_every_exact_certificate_is_proved(file: Path) -> None:
 
 @pytest.mark.parametrize("file", ALL, ids=stem)
 def test_a_loaded_certificate_draws_and_has_the_same_certificate(file: Path) -> None:
-    given, text = load_certificate(file), file.read_text()
+    given = load_certificate(file)
     name = str(given.document["mechanism"])
     if name in UNNAMED:
         with pytest.raises(
@@ -93,9 +93,9 @@ def test_a_loaded_certificate_draws_and_has_the_same_certificate(file: Path) -> 
     own = found.certificate(rng)
     if given.randomness.startswith("drawn by each respondent"):  # a computer draws now
         assert own.randomness == RELEASE_RANDOMNESS
-        document = {**own.document, "randomness": given.randomness}
+        document = {**own.document, "randomness": given.document["randomness"]}
         own = Certificate({**document, "digest": checker.digest(document)})
-    assert own.to_json() == text
+    assert own.document == given.document
     values = secrets_of(found, name)
     drawn = found.release(values)
     assert len(drawn) == len(values)
