@@ -129,8 +129,15 @@ def of_release(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
     if record["parts"]:
         epsilon, delta = (float_up(Fraction(record[name])) for name in ("epsilon", "delta"))
         whole = Guarantee(epsilon, Neighbours(relation, ways, phrases.same_in(record)), delta, "adjacent", radius=1.0)
+        found.add(
+            f"{totals.total(Fraction(record['epsilon']), Fraction(record['delta']))} between {phrases.tables(record)}"
+        )
         found |= {phrases.release_claim(record), str(whole), whole.reading(), whole.in_words()}
         found |= prices(Fraction(record["epsilon"]), Fraction(record["delta"]))
+    near = {", ".join(names): phrases.apart(one) for one, names in ways if one["kind"] == "near"}
+    beyond = "; ".join(f"{' and '.join(names.split(', '))}: {words}" for names, words in near.items())
+    found |= {phrases.OPEN, phrases.EXACT, totals.whose(relation["unit"]), totals.farther(beyond)}
+    found |= {totals.unprotected(bool(record["kept"]), False, bool(record["exact"]))} if not record["parts"] else set()
     found |= {totals.BELIEF, totals.GUESSES, totals.PROTECTED, *totals.GLOSSARY.values()}
     for part in record["parts"]:
         found |= prices(Fraction(part["price"]), Fraction(part["delta"]))
@@ -159,7 +166,8 @@ def remains(text: str, known: set[str]) -> list[str]:
     for words in sorted(map(plain, filter(None, known)), key=len, reverse=True):
         text = text.replace(words, "·")
         text = text.replace(words[0].upper() + words[1:], "·")
-    patterns = "|".join(CLAIMS.values())
+    numbers = r"[0-9][0-9./e^-]*"  # where a text of the source has the place of a number
+    patterns = "|".join(pattern.replace(r"\{\}", numbers) for pattern in CLAIMS.values())
     return [f"{text[max(0, one.start() - 60) : one.end() + 60]!r}" for one in re.finditer(patterns, text)]
 
 

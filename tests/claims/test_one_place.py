@@ -25,8 +25,8 @@ CLAIMS = {
     "units": r"\bper unit of\b|\bbetween neighbours \(",
     "unprotected": r"NOT protected|[Nn]othing is (promised|protected)|\bprotects (each|every)\b|are protected less",
     "alike": r"indistinguishabl|cannot be told apart|(keeps?|told apart|apart) .{0,40}\bfactor\b|more than e\^",
-    "promises": r"guarantee holds|promises? no epsilon|no differential privacy(?! budget)|nobody (can|could) tell",
-    "guarantees": r"epsilon = \{\}(,| between| per| for one)|epsilon \{\} (between|for each|for any)",
+    "promises": r"guarantee holds|promises no epsilon|no differential privacy(?! budget)|nobody (can|could) tell",
+    "guarantees": r"epsilon = \{\}(,| between| per| for one)|epsilon \{\} (between|for (each|any|every|one|all)\b)",
 }
 PARSING = (
     r"(verify\(\)|in_words\(\)|reading\(\)|\b(claim|words|promise|between|protects|guarantee))"

@@ -35,6 +35,7 @@ __all__ = [
     "needs",
     "not_hidden",
     "odds_changed",
+    "of_each_bit",
     "of_one_person",
     "per_unit",
     "rate",
@@ -234,6 +235,11 @@ def hashes(epsilon: Fraction, bits: int) -> str:
         f"Whatever is sent, profiles whose hashes differ in k bits are told apart by a factor of at most e^({upward(epsilon, 4)} "
         f"k), and any two profiles by at most e^{upward(epsilon * bits, 4)}."
     )
+
+
+def of_each_bit(epsilon: object) -> str:
+    """Return the price of a bit of a hash."""
+    return f"epsilon {epsilon} for every bit"
 
 
 def hashes_in_short(epsilon: Fraction, bits: int, radius: str, loss: float | None) -> str:

@@ -28,6 +28,7 @@ __all__ = [
     "price",
     "promise",
     "together",
+    "total",
     "unprotected",
     "weak",
     "whose",
@@ -70,6 +71,11 @@ def guess(epsilon: Fraction, delta: Fraction) -> float:
 def price(epsilon: Fraction, delta: Fraction) -> str:
     """Return an epsilon and a delta, rounded up."""
     return f"epsilon {upward(epsilon)}" + (f", delta {upward(delta, 3)}" if delta else "")
+
+
+def total(epsilon: Fraction, delta: Fraction) -> str:
+    """Return what a whole release costs one unit, rounded up."""
+    return f"epsilon = {upward(epsilon)}" + (f", delta = {upward(delta)}" if delta else "")
 
 
 def promise(epsilon: Fraction, delta: Fraction, between: str, rows: int = 1) -> str:

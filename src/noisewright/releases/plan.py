@@ -153,7 +153,7 @@ class Plan:
         """What the whole release costs one unit, in words and rounded up."""
         if not self.claims:
             return NO_EPSILON
-        return f"epsilon = {upward(self.epsilon)}" + (f", delta = {upward(self.delta)}" if self.delta else "")
+        return totals.total(self.epsilon, self.delta)
 
     @property
     def neighbours(self) -> str:
