@@ -151,7 +151,7 @@ def test_the_certificate_of_a_release_has_no_single_mechanism(file: Path) -> Non
 def changed(name: str, change: Callable[[dict[str, Any]], None]) -> Certificate:
     document = json.loads((KEPT / "certificates" / f"{name}.json").read_text())
     change(document)
-    return Certificate({**document, "digest": checker.digest(document)})
+    return Certificate.from_document({**document, "digest": checker.digest(document)})
 
 
 @pytest.mark.parametrize(
