@@ -31,16 +31,8 @@ __all__ = ["CERTAIN", "FoundFaces", "NoFace", "OwnPlaces", "face_to_keep", "plac
 NoFace = Literal["refuse", "whole", "keep"]
 CERTAIN = 0.75
 """A picture is shown only if one face or more is as sure as that: a false alarm must not stand for a face that was missed."""
-OUTSIDE = "everything outside of the places that are hidden, and whatever of a head reaches out of its place"
-
-
-def hidden_where(told: str) -> str:
-    """What places tell of themselves, with what their epsilon is for."""
-    return f"how many places are hidden, {told}, and where they are, how large and how tilted"
-
-
-WHERE = hidden_where("each of them for epsilon")
-"""In a photograph, whose certificate is about each place."""
+OUTSIDE, WHERE = "outside-places", "places"
+"""Codes of the phrase table."""
 
 
 @dataclass(frozen=True, eq=False)
