@@ -9,7 +9,7 @@ which is the most, and by 0.15 % at 100. Windows of 2 x 2 cells at a claim of 10
 
 >>> target = raw_ssim_windows(epsilon=10, window=2, levels=4)
 >>> target
-UNSAFE raw_ssim_windows(claims epsilon = 10 between any two windows)
+UNSAFE raw_ssim_windows(claims 10 for windows)
 >>> target.audit() > 10.1
 True
 
@@ -88,7 +88,7 @@ class RawSsimWindows:
         return float((logs.max(0) - logs.min(0)).max())
 
     def __repr__(self) -> str:
-        return f"UNSAFE raw_ssim_windows(claims epsilon = {upward(self.epsilon)} between any two windows)"
+        return f"UNSAFE raw_ssim_windows(claims {upward(self.epsilon)} for windows)"
 
 
 def two_valued(step: int, cells: int = 9) -> list[tuple[float, ...]]:

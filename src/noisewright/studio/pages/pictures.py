@@ -62,7 +62,7 @@ class _PicturePage:
                     lambda text: self._change("epsilon", text),
                     ends=(1.0, 100_000.0),
                 )
-                ui.html(words.note("Between any two pictures; for faces, between any two faces."), sanitize=False)
+                ui.html(words.note("The privacy loss of the whole picture, or of the face."), sanitize=False)
                 self.block = ui.input("side of blocks, in pixels", value=self.given.get("block", "16"))
                 self.block.props("outlined dense debounce=300").on_value_change(
                     lambda e: self._change("block", e.value or None)
@@ -125,6 +125,8 @@ class _PicturePage:
 
     def _ask(self) -> None:
         picture, given = self.picture, dict(self.given)
+        self.block.set_visibility(given.get("method") != "faces")
+        self.unlike.set_visibility(given.get("method") == "faces")
         self.live.ask(lambda: hidden_picture(picture, given))
 
     def _refuse(self, sentence: str) -> None:
@@ -144,8 +146,6 @@ class _PicturePage:
         )
         self.shown.content = f'<div class="nw-pair">{"".join(figures)}</div>'
         faces = self.given.get("method") == "faces"
-        self.block.set_visibility(not faces)
-        self.unlike.set_visibility(faces)
         self.risk_panel.set_visibility(not faces)
         alike = f"{found.alike:.2f} (structural similarity; 1 for the same picture)" if found.alike is not None else ""
         shown = words.said(found.promise) + (words.facts([("Likeness", alike)]) if alike else "")

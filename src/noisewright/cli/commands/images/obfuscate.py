@@ -71,7 +71,7 @@ def obfuscate(
         str,
         typer.Option(
             metavar="E",
-            help="Between any two pictures of one size (all regions together), or two faces (each that is found); see --pixels.",
+            help="Privacy loss: of a whole picture, all regions together, or each place or face that is hidden; see --pixels.",
         ),
     ],
     method: MethodName = "windows",
