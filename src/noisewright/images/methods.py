@@ -10,7 +10,7 @@ or in that of the region.
 >>> method.obfuscated(np.zeros((20, 30, 3), np.uint8)).shape
 (20, 30, 3)
 >>> method.certificate(20, 30, 3).verify().partition(";")[0]
-'epsilon = 50 per unit of discrete, over 36 independent parts'
+'epsilon = 50 per unit of discrete between two pictures of one size, over 36 independent parts'
 """
 
 from __future__ import annotations
