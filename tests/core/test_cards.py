@@ -27,7 +27,8 @@ RESPONSE = nw.randomised_response([EVIL, "b"], epsilon=1)
 SHOWN: dict[str, tuple[Callable[[Path], Any], str]] = {
     "plan": (
         lambda folder: nw.plan(POLICY, TABLE, ledger=folder / "ledger"),
-        f"<Plan of {EVIL!r}: 1 part, epsilon = 1 between two tables that differ in one row (by any two values in x); fits>",
+        f"<Plan of {EVIL!r}: 1 part, epsilon = 1 between two tables with the same number of rows that differ "
+        "in the values of one row: by any two values in x; fits>",
     ),
     "release": (lambda _: nw.release(POLICY, TABLE, seed=1), "20 rows, epsilon = 1 between two tables"),
     "guarantee": (lambda _: RESPONSE.guarantee, "<Guarantee: epsilon 1 between any two answers>"),

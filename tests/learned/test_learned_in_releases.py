@@ -85,7 +85,6 @@ def test_certificate_report_ledger_and_verify_say_that_there_is_no_epsilon(train
     (stated,) = document["context_aware"]
     assert stated["columns"] == NAMES
     assert stated["resources"] == [Resource.at(trained / "p.nwm").to_json()]
-    assert "it is no differential privacy" in stated["promise"]
     promise, measured = GAPPrivatiser.load(trained / "p.nwm").guarantee, stated["measured"]
     assert (measured["private"], measured["rows"], measured["converged"]) == (["ill"], promise.rows, False)
     assert measured["adversaries"] == [*FEW, "the adversary of the training"]
@@ -118,7 +117,7 @@ def test_certificate_report_ledger_and_verify_say_that_there_is_no_epsilon(train
         worse["digest"] = checker.digest(worse)
         with pytest.raises(checker.NotProved, match="what was measured of columns without an epsilon"):
             checker.check(worse)
-    for key in ("columns", "promise", "resources", "measured"):
+    for key in ("columns", "resources", "measured"):
         worse = {**document, "context_aware": [{name: v for name, v in stated.items() if name != key}]}
         worse["digest"] = checker.digest(worse)
         with pytest.raises(checker.NotProved, match="without an epsilon is not listed properly"):

@@ -449,7 +449,7 @@ def test_promises_of_context_add_to_no_budget() -> None:
     assert isinstance(promise, ContextAware)
     assert promise.kind == "context-aware"
     assert promise.to_json()["accuracy"] == pytest.approx(0.7)
-    assert "no differential privacy" in promise.in_words()
+    assert "it is not differential privacy" in promise.in_words()
     dp = nw.Guarantee(1.0, nw.metrics.Discrete())
     for call in (
         lambda: Accountant([0, 1]).add(promise),  # type: ignore[arg-type]

@@ -50,7 +50,7 @@ def test_any_two_vectors_cost_the_epsilon_of_the_column_and_few_bits_less() -> N
     assert whole.columns[0].mechanism.epsilon * 40 == 8  # type: ignore[union-attr]
     near = nw.plan(policy(protect=4), people())
     assert near.columns[0].mechanism.epsilon * 4 == 8  # type: ignore[union-attr]
-    assert near.columns[0].protects == "at most 4 differing bits"
+    assert near.columns[0].protects == "values at most 4 differing bits apart"
     with pytest.raises(NoisewrightError, match="protect"):
         nw.plan({**policy(mechanism="laplace-hash"), "floating": True}, people())
 

@@ -236,8 +236,8 @@ def test_answers_beside_a_gap_land_a_step_farther_apart():
 
 def test_a_metric_that_names_another_lattice_is_not_proved():
     document = dict(nw.laplace(epsilon=1, scope="metric").certificate().document)
-    document["claim"] = {**document["claim"], "metric": "line between points of the lattice 2^-20"}
-    with pytest.raises(checker.NotProved, match="not the one that the noise lives on"):
+    document["claim"] = {**document["claim"], "metric": {"base": "line", "lattice": -20}}
+    with pytest.raises(checker.NotProved, match="not the one that the noise is on"):
         checker.check({**document, "digest": checker.digest(document)})
 
 

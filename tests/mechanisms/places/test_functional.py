@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from claim_support import record_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,10 +83,10 @@ def test_the_certificate_proves_the_steps(norm):
         nw.Certificate(worse).verify()
     other = "sum" if norm == "sup" else "largest"
     for claim, proof, says in (
-        ({"metric": "2/5 * line"}, {}, "says nothing about the metric 'line'"),
-        ({"metric": "2/5 * manhattan"}, {}, "says nothing about the metric 'manhattan'"),
-        ({"metric": f"2/5 * {other} of 50 differences"}, {}, "says nothing about the metric"),
-        ({"metric": f"2/5 * {kind} of 60 differences"}, {}, "says nothing about the metric"),
+        ({"metric": record_of("2/5 * line")}, {}, "says nothing about the metric"),
+        ({"metric": record_of("2/5 * manhattan")}, {}, "says nothing about the metric"),
+        ({"metric": record_of(f"2/5 * {other} of 50 differences")}, {}, "says nothing about the metric"),
+        ({"metric": record_of(f"2/5 * {kind} of 60 differences")}, {}, "says nothing about the metric"),
         ({}, {"coordinates": 40}, "says nothing about the metric"),
         ({}, {"coordinates": 0}, "several numbers need"),
         ({}, {"coordinates": 60}, "too small"),

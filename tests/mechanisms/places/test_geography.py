@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from claim_support import record_of
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -108,11 +109,14 @@ def test_certificate_and_audit():
         ({"on_map": "199"}, "the level is too low, or the radius too large"),
         ({"level": "1.39"}, "the level is too low, or the radius too large"),
         (
-            {"metric": "metres around (48.8566, 2.3522) between points of the lattice 2^-9"},
+            {"metric": record_of("metres around (48.8566, 2.3522) between points of the lattice 2^-9")},
             "not the one that the noise",
         ),
-        ({"metric": "metres around (0, 0) between points of the lattice 2^-3"}, "says nothing about the metric"),
-        ({"metric": "euclidean between points of the lattice 2^-3"}, "says nothing about the metric"),
+        (
+            {"metric": record_of("metres around (0, 0) between points of the lattice 2^-3")},
+            "says nothing about the metric",
+        ),
+        ({"metric": record_of("euclidean between points of the lattice 2^-3")}, "says nothing about the metric"),
     ],
 )
 def test_a_forged_radius_or_lattice_is_refused(forged, words):

@@ -213,10 +213,10 @@ def test_the_certificate_proves_the_level_between_points_as_they_are():
     ):
         with pytest.raises(CertificateError, match="the level is too low, or the radius too large"):
             altered(**forged).verify()
-    with pytest.raises(CertificateError, match="not the one that the noise lives on"):
-        altered(metric="euclidean between points of the lattice 2^-4").verify()
+    with pytest.raises(CertificateError, match="not the one that the noise is on"):
+        altered(metric={"base": "euclidean", "lattice": -4}).verify()
     with pytest.raises(CertificateError, match="rounded to the lattice of the metric"):
-        altered(metric="euclidean").verify()
+        altered(metric={"base": "euclidean"}).verify()
     assert "level" not in nw.planar_laplace(epsilon=1).certificate().verify()
 
 

@@ -213,9 +213,9 @@ def test_a_forged_lattice_in_the_name_of_the_metric_is_refused():
     certificate = nw.mechanisms.product_laplace(epsilon=1, dimension=3).certificate()
     assert certificate.verify() == "epsilon = 1 per unit of manhattan between points of the lattice 2^-10"
     for other in (-9, -11, 0):
-        claim = {**certificate.document["claim"], "metric": f"manhattan between points of the lattice 2^{other}"}
+        claim = {**certificate.document["claim"], "metric": {"base": "manhattan", "lattice": other}}
         document = {**certificate.document, "claim": claim}
-        with pytest.raises(CertificateError, match="not the one that the noise lives on"):
+        with pytest.raises(CertificateError, match="not the one that the noise is on"):
             nw.Certificate({**document, "digest": checker.digest(document)}).verify()
 
 
