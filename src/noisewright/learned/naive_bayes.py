@@ -31,7 +31,7 @@ everything: ``std_floor``, a share of the attribute's range, is the smallest one
 >>> model.score(X, y) > 0.95
 True
 >>> print(model.guarantee)
-epsilon = 2 between neighbours (records added or removed at most 1)
+epsilon = 2 between neighbours ('records added or removed' at most 1)
 
 Reference: Vaidya, Shafiq, Basu and Hong, *Differentially private naive Bayes classification* (2013), for the
 parameters that are released; the treatment of private class sizes is this library's.

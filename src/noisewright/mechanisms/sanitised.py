@@ -156,7 +156,8 @@ class OutputPerturbation:
         """What still holds between databases that differ in one record, after all answers so far."""
         account = Accountant(("this database", "a neighbour")).add(self._each, times=self._releases)
         spent = account.guarantee()
-        return Guarantee(spent.epsilon, Hamming(), spent.delta, scope="adjacent", conditions=spent.conditions)
+        epsilon = float_up(self._price * self._releases)  # exactly, where the account adds floats, rounded up
+        return Guarantee(epsilon, Hamming(), spent.delta, scope="adjacent", conditions=spent.conditions)
 
     def ask(self, query: Callable[[Any], Any], rng: np.random.Generator | None = None) -> Any:
         """A noisy answer, or a list of them: each is a new release, whether or not the question was asked before."""

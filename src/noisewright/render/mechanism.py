@@ -13,16 +13,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from noisewright.claims.readings import level_meaning, level_reading, reading
-from noisewright.core.certificates.claims import Claim
 
 __all__ = ["meaning", "short"]
 
 
 def short(claim: str) -> str:
     """Return a proved claim in one line, in words for a person; a text that is no claim is returned as it is."""
-    if not isinstance(claim, Claim):
+    record = getattr(claim, "record", None)
+    if record is None:
         return claim
-    record = claim.record
     level = level_of(record)
     if level is not None:  # the epsilon of a whole radius, which says more than that of a metre
         return level_reading(level)
@@ -31,10 +30,9 @@ def short(claim: str) -> str:
 
 def meaning(claim: str, otherwise: str) -> str:
     """Return what a claim means: for places within their radius; any other claim means what was read from it."""
-    level = level_of(claim.record) if isinstance(claim, Claim) else None
-    if level is None:
-        return otherwise
-    return level_meaning(level)
+    record = getattr(claim, "record", None)
+    level = None if record is None else level_of(record)
+    return otherwise if level is None else level_meaning(level)
 
 
 def level_of(record: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -250,7 +250,7 @@ def test_casts_lose_nothing() -> None:
 
 def test_a_number_without_a_unit_is_refused_for_times() -> None:
     bare = policy(VISIT.replace('"7 days"', "7"))
-    assert make_plan(bare, {"x": pa.date32()}).columns[0].protects == "at most 7 days"
+    assert make_plan(bare, {"x": pa.date32()}).columns[0].protects == "values at most 7 days apart"
     with pytest.raises(ParameterError, match=r'protect = 7 does not say of what; .* write protect = "7 days"'):
         make_plan(bare, {"x": pa.timestamp("us")})
 
@@ -258,12 +258,12 @@ def test_a_number_without_a_unit_is_refused_for_times() -> None:
 @pytest.mark.parametrize(
     ("written", "kind", "distance", "words"),
     [
-        ("7 days", pa.date32(), 7, "at most 7 days"),
-        ("48 hours", pa.date32(), 2, "at most 2 days"),
-        ("7 days", pa.timestamp("ms"), 604_800, "at most 7 days"),
-        ("2 hours", pa.timestamp("s"), 7_200, "at most 2 hours"),
-        ("90 seconds", pa.timestamp("s"), 90, "at most 90 seconds"),
-        ("1 minute", pa.timestamp("s"), 60, "at most 1 minute"),
+        ("7 days", pa.date32(), 7, "values at most 7 days apart"),
+        ("48 hours", pa.date32(), 2, "values at most 2 days apart"),
+        ("7 days", pa.timestamp("ms"), 604_800, "values at most 7 days apart"),
+        ("2 hours", pa.timestamp("s"), 7_200, "values at most 2 hours apart"),
+        ("90 seconds", pa.timestamp("s"), 90, "values at most 90 seconds apart"),
+        ("1 minute", pa.timestamp("s"), 60, "values at most 1 minute apart"),
     ],
 )
 def test_a_length_of_time_is_the_protected_distance(written: str, kind: pa.DataType, distance: int, words: str) -> None:
@@ -293,7 +293,7 @@ def test_kept_missing_values_are_said_everywhere(tmp_path: Path) -> None:
     words = "any two values (whether one is missing is shown)"
     assert done.plan.columns[0].protects == words
     assert done.plan.between.endswith(f"by {words} in x")
-    assert done.certificate.document["parts"][0]["protects"] == words
+    assert done.certificate.document["parts"][0]["protects"] == {"kind": "any", "missing": "shown"}
     assert done.certificate.document["parts"][0]["distance"] == "any"
     assert words in (tmp_path / "out" / "report.html").read_text()
     assert any("whether a value is missing is shown" in warning for warning in done.plan.warnings)

@@ -142,7 +142,10 @@ def test_metres_on_the_globe_cost_what_they_were_stated_to():
     plan = plan_of(pair("geo-laplace", protect=200, epsilon="1.4", reference=[48.85, 2.35]), pa.float64(), pa.float64())
     assert plan.price == Fraction(7, 5)
     assert plan.distance > Fraction(202)
-    assert (plan.protects, plan.error_words) == ("at most 200 metres", "half within 242 m, 95 % within 685 m")
+    assert (plan.protects, plan.error_words) == (
+        "values at most 200 metres apart",
+        "half within 242 m, 95 % within 685 m",
+    )
 
 
 def test_the_mechanism_has_the_last_word_about_a_distance():
@@ -223,7 +226,7 @@ def test_closed_days_never_come_out_and_open_ones_beside_them_do(kind):
     assert not any(DAY(2024, 3, 4) <= day <= DAY(2024, 3, 10) for day in seen)
     assert {DAY(2024, 3, 3), DAY(2024, 3, 11)} <= seen
     assert plan.price == 1
-    assert plan.protects == "at most 3 days"
+    assert plan.protects == "values at most 3 days apart"
 
 
 def test_a_date_as_the_high_end_of_a_range_of_times_is_its_last_second():
@@ -274,10 +277,10 @@ def test_the_extra_output_of_a_metric_realising_column_of_numbers_is_null():
 @pytest.mark.parametrize(
     ("name", "protects", "words"),
     [
-        ("geometric", "at most 5", "expected error at most 4.97"),
+        ("geometric", "values at most 5 apart", "expected error at most 4.97"),
         ("randomised-response", "any two values", "wrong at most 42.4 % of the time"),
-        ("planar-laplace", "at most 200 (euclidean)", "expected distance at most 286"),
-        ("product-laplace", "at most 2 (manhattan)", "expected distance at most 4.01"),
+        ("planar-laplace", "values at most 200 (euclidean) apart", "expected distance at most 286"),
+        ("product-laplace", "values at most 2 (manhattan) apart", "expected distance at most 4.01"),
         ("uniform", "any two values", "wrong at most 50 % of the time"),
     ],
 )

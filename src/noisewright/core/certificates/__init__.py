@@ -20,5 +20,6 @@ if TYPE_CHECKING:
     from noisewright.core.certificates.product import Part as Part
     from noisewright.core.certificates.product import parts_of as parts_of
     from noisewright.core.certificates.product import product_certificate as product_certificate
+    from noisewright.core.certificates.records import metric_record as metric_record
 else:
     __getattr__, __dir__ = door(__name__)

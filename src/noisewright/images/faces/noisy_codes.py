@@ -15,7 +15,7 @@ alone. So the best guess at a code is the nearest one (:mod:`noisewright.images.
 >>> from noisewright.images.faces.code_space import CodeSpace
 >>> noisy = NoisyCodes("8", CodeSpace.of([0, 0, 0, 0], [1, 2, 4, 8], steps=64))
 >>> noisy.scales.tolist(), noisy.certificate().verify()
-([0.5, 1.0, 2.0, 4.0], 'epsilon = 8 per unit of 1/256 * manhattan, over 4 independent parts')
+([0.5, 1.0, 2.0, 4.0], 'epsilon = 8 per unit of 1/256 * manhattan between two faces, over 4 independent parts')
 >>> noisy.guarantee.bound(noisy.space.metric.distance([0, 0, 0, 0], [0.5, 1, 1, 8]))
 4.5
 """

@@ -18,7 +18,7 @@ LatentObfuscator(epsilon = 20 for 4 components of 'noise.nwm')
 >>> hidden.release(public[0]).shape
 (8, 8, 3)
 >>> hidden.certificate().verify().partition(";")[0]
-'epsilon = 20 per unit of 1/16384 * manhattan, over 4 independent parts'
+'epsilon = 20 per unit of 1/16384 * manhattan between two faces, over 4 independent parts'
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ With strong privacy this is much better than clamped Laplace noise, which piles 
 >>> hidden.release(np.full((32, 32, 3), 200, np.uint8)).shape
 (32, 32, 3)
 >>> print(hidden.guarantee)
-epsilon = 2000 per unit of discrete
+epsilon = 2000 per unit of discrete between two pictures of one size
 >>> level_table(Fraction(1), "squared", 4).channel().matrix.round(4).tolist()[0]
 [0.3444, 0.3082, 0.2208, 0.1267]
 

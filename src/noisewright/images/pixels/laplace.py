@@ -18,7 +18,7 @@ about their law.
 >>> photo = np.full((48, 64, 3), 200, np.uint8)
 >>> hidden = pixel_laplace(epsilon=50, width=64, height=48, block=16)
 >>> hidden.release(photo).shape, hidden.certificate().verify()
-((48, 64, 3), 'epsilon = 50 per unit of discrete, over 36 independent parts')
+((48, 64, 3), 'epsilon = 50 per unit of discrete between two pictures of one size, over 36 independent parts')
 >>> hidden.per_step == Fraction(50, 255 * 3 * 64 * 48)
 True
 

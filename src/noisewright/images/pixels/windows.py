@@ -18,7 +18,7 @@ Windows of 3 x 3 cells on 8 x 8 cells cover 36 of 64: nearly half of such a pict
 >>> hidden.release(np.full((48, 64, 3), 200, np.uint8)).shape, hidden.grid.count, hidden.grid.left_over
 ((48, 64, 3), 4, 12)
 >>> print(hidden.guarantee)
-epsilon = 200 per unit of discrete
+epsilon = 200 per unit of discrete between two pictures of one size
 
 How long a draw by rejection takes depends on the picture; ``sampler="enumeration"`` does not.
 """

@@ -26,10 +26,11 @@ the reference have latitudes within D of its own, and shortest ways between them
 >>> latitude, longitude = paris.release((48.8606, 2.3376))
 >>> f"{paris.reach / 1000:.1f} km"
 '54.4 km'
->>> for sentence in paris.in_words().split(". ")[:2]:
-...     print(sentence)
-Any two places within 200 m of each other look alike up to a factor of 4.06
-Whatever is released, a belief of 50 % in one of two such places can become at most 80.3 %
+>>> print(paris.in_words())  # doctest: +NORMALIZE_WHITESPACE
+Whatever the output, the odds between any two places within 200 m of each other, rounding included, if the map makes at most
+202.000001 m of that (stated, not proved here), change by a factor of at most 4.06. A belief of 50 % in one of two such places
+can become at most 80.3 %. Half of the released places are within 242 m of the true one, and 95 % within 685 m. Places much
+farther apart than 200 m can be told apart.
 
 Reference: Andrés, Bordenabe, Chatzikokolakis and Palamidessi, *Geo-indistinguishability* (2013).
 """

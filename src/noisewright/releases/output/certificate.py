@@ -26,7 +26,6 @@ from noisewright.core.certificates.certificate import (
 from noisewright.core.certificates.checker import checker, checker_release
 from noisewright.core.errors import CertificateError
 from noisewright.core.exact import upward
-from noisewright.releases.columns.words import distance_said
 
 if TYPE_CHECKING:
     from noisewright.releases.columns.plan import ColumnPlan
@@ -118,6 +117,8 @@ def _context(column: ColumnPlan) -> dict[str, Any]:
 
 
 def _column(column: ColumnPlan, simulated: bool) -> Iterator[dict[str, Any]]:
+    from noisewright.releases.columns.words import distance_said
+
     for certificate in column.certificates(simulated):
         yield {
             "name": ", ".join(column.outputs),

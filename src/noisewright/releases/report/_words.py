@@ -1,9 +1,7 @@
 """The words of a report: what was done, what it costs, what it means, for somebody who knows no mathematics.
 
->>> price(Fraction(3, 2), Fraction(0)), listed(["age", "ward", "day"])
-('epsilon 1.5', 'age, ward and day')
->>> belief(promise(Fraction(1), Fraction(0))), strength(Fraction(2))
-('73.2 %', '1 to 3')
+>>> strength(Fraction(2)), listed(["age", "ward", "day"])
+('1 to 3', 'age, ward and day')
 """
 
 from __future__ import annotations
