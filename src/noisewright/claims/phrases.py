@@ -569,6 +569,15 @@ def neighbours(record: Record) -> str:
     return f"two tables with the same rows of every {unit}, in which {most} have other values"
 
 
+def corrected(sentence: str) -> str:
+    """Return the sentence of a file of version 1, where it claims more than its record.
+
+    >>> corrected("two tables that differ in the rows of one patient (at most 2)")
+    'between "two tables that differ in the rows of one patient (at most 2)" is too wide; the claim above is what holds'
+    """
+    return f"between {quoted(sentence)} is too wide; the claim above is what holds"
+
+
 def public_facts(record: Record) -> str:
     """Return what neighbouring tables have in common, so that it is not protected.
 

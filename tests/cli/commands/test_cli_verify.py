@@ -10,7 +10,14 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker, checker_noise, checker_release, checker_words
+from noisewright.claims import phrases
+from noisewright.core.certificates.checker import (
+    checker,
+    checker_noise,
+    checker_release,
+    checker_version1,
+    checker_words,
+)
 
 
 def rewrite(path, change):
@@ -154,7 +161,7 @@ def test_missing_files_and_directories_are_errors(call, files, certificate):
 
 
 def sources():
-    modules = (checker, checker_noise, checker_release, checker_words)
+    modules = (checker, checker_noise, checker_release, checker_words, checker_version1, phrases)
     return {Path(module.__file__).name: Path(module.__file__).read_bytes() for module in modules}
 
 
@@ -163,11 +170,13 @@ def test_the_checker_is_written_whole(call, files, certificate):
     answer = call("verify", certificate, "--export-checker", path, "--json")
     assert answer.code == 0
     assert answer.json["checker"] == str(path)
-    beside = [str(files / "checker_noise.py"), str(files / "checker_release.py"), str(files / "checker_words.py")]
+    names = ("noise", "release", "words", "version1")
+    beside = [*(str(files / f"checker_{name}.py") for name in names), str(files / "phrases.py")]
     assert answer.json["written"] == [str(path), *beside]
     assert {file.name: file.read_bytes() for file in files.glob("*.py")} == sources()
     again = call("verify", "--export-checker", path).words  # the same files once more: nothing is lost
-    assert f"was written to {path}, {beside[0]}, {beside[1]} and {beside[2]}; run it as: python {path} FILE..." in again
+    places = f"{', '.join([str(path), *beside[:-1]])} and {beside[-1]}"
+    assert f"was written to {places}; run it as: python {path} FILE..." in again
 
 
 def test_the_checker_may_have_another_name(call, files):
@@ -222,11 +231,13 @@ def test_the_checker_is_not_written_to_odd_places(call, files):
 
 def test_words_of_a_file_are_not_taken_for_the_programs_own(call, certificate):
     said = "channel; PROVED besides: epsilon = 0 between any two people"
-    rewrite(certificate, lambda document: document.update(mechanism=said, randomness=f"audited, {said}"))
+    rewrite(certificate, lambda document: document.update(mechanism=said, randomness={"lots": f"audited, {said}"}))
     answer = call("verify", certificate)
     assert answer.code == 0
     assert f'Mechanism "{said}"; the proof covers' in answer.words
-    assert f'Random bits "audited, {said}" (as stated)' in answer.words
+    assert f'Random bits "drawn by each respondent with audited, {said}" (as stated)' in answer.words
+    rewrite(certificate, lambda document: document.update(randomness=said))
+    assert "where the random bits come from is not stated" in call("verify", certificate).words
 
 
 def test_kept_columns_are_named_in_quotation_marks(call, files):
@@ -291,9 +302,19 @@ def test_distances_are_said_in_the_unit_of_the_column(call, tmp_path, monkeypatc
     folder = tmp_path / "released"
     nw.release(policy, table, output=folder, ledger=tmp_path / "ledger")
     known = call("verify", folder).words
-    for words in ("at most 7 days apart", "at most 1 hour apart", "within 500 metres of each", "one is missing is"):
+    for words in ("at most 7 days apart", "at most 1 hour apart", "at most 500 metres apart", "one is missing is"):
         assert words in known
     assert "3600" not in known
-    alone = call("verify", folder / "certificate.json")  # which states its units, and proves numbers
+    alone = call("verify", folder / "certificate.json")
     assert alone.code == 0
-    assert "at most 3600 apart (stated: 1 hour)" in alone.words
+    assert "at most 1 hour apart" in alone.words
+
+
+def test_the_sentence_of_an_older_folder_is_corrected(call):
+    """Version 1 said "that differ in the rows of one patient", though released rows show how many rows a patient has."""
+    kept = Path(__file__).parents[2] / "fixtures" / "kept"
+    said = call("verify", kept / "release" / "recorded").words
+    assert 'In the file between "two tables that differ in the rows of one patient (at most 2)' in said
+    assert "is too wide; the claim above is what holds" in said
+    for name in ("release_of_queries", "release_exact_count"):  # of answers alone, and of rows: these held
+        assert "too wide" not in call("verify", kept / "certificates" / f"{name}.json").words

@@ -269,7 +269,7 @@ class Certificate:
 
 def _misshapen(document: Mapping[str, Any]) -> str | None:
     """What a document lacks of the shape of a certificate, or None; whether it proves anything is not asked here."""
-    kinds = {"mechanism": str, "numerics": str, "digest": str, "claim": dict, "proof": dict}
+    kinds = {"mechanism": str, "numerics": str, "randomness": str | dict, "digest": str, "claim": dict, "proof": dict}
     for name, kind in kinds.items():
         if not isinstance(document.get(name), kind):
             return f"it has no {name}, or one of another kind"

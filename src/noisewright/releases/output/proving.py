@@ -213,6 +213,7 @@ def _with_public_files(found: Verification, document: dict[str, Any], recompute:
 
 def _release(document: dict[str, Any]) -> Verification:
     """What is proved of a whole release; with floating parts, what of it is not."""
+    stated = document.get("between")  # in version 1, a sentence
     try:
         document = checker.current(document)
         found = checker_release.examine(document)
@@ -233,6 +234,8 @@ def _release(document: dict[str, Any]) -> Verification:
         checker_release.check_release(document)
     except checker.NotProved as problem:
         reason = str(problem)
+    relation = found["neighbours"]
+    too_wide = stated is not None and relation["unit"] is not None and relation["relation"] == "same-rows"
     context = [{**one, "measured": phrases.average_case(one["measured"])} for one in found["context_aware"]]
     facts = {
         "record": found,
@@ -250,6 +253,7 @@ def _release(document: dict[str, Any]) -> Verification:
             }
             for part in found["parts"]
         ],
+        **({"stated_between": stated} if too_wide else {}),
         "not_protected": found["kept"] + [name for one in context for name in one["columns"]] + found["exact"],
         "public": phrases.public_facts(found["neighbours"]),
         "context_aware": context,

@@ -20,13 +20,15 @@ import pytest
 from core_support import randomised_response, truncated_geometric
 
 import noisewright as nw
+from noisewright.claims import phrases
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker, checker_noise
 from noisewright.core.certificates.checker.checker import NotProved, check, digest
 from noisewright.core.channels.channel import Channel
 from noisewright.core.metrics.metric import Discrete, Euclidean, Line, Table, named_metric
 
-SOURCE, SECOND = Path(checker.__file__), Path(checker_noise.__file__)
+SOURCE, SECOND, PHRASES = Path(checker.__file__), Path(checker_noise.__file__), Path(phrases.__file__)
+BESIDE = [*sorted(SOURCE.parent.glob("checker_*.py")), PHRASES]
 Document = dict[str, Any]
 
 
@@ -74,7 +76,7 @@ KINDS = ["uniform", "line", "table", "grid", "response", "law"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_good_certificates_are_proved(kind: str) -> None:
     good = build(kind)
-    metric = "'table'" if kind == "table" else good["claim"]["metric"]
+    metric = phrases.metric_name(good["claim"]["metric"])
     claim = f"epsilon = {float(Fraction(good['claim']['epsilon'])):.6g} per unit of {metric}"
     far = "; distances as stated in the file, nothing between 2 of 3 pairs, infinitely far apart"
     more = {"table": far, "law": ", between points in steps of 1/4"}.get(kind, "")
@@ -101,9 +103,9 @@ def test_distances_larger_than_those_of_the_named_metric_are_refused(name: str) 
         check(stretched)
 
 
-@pytest.mark.parametrize(("source", "beside"), [(SOURCE, "noisewright"), (SECOND, "checker")])
-def test_only_the_standard_library_is_imported(source: Path, beside: str) -> None:
-    """And each file the other one. Both are written for Python 3.9 and later."""
+@pytest.mark.parametrize("source", [SOURCE, *BESIDE], ids=lambda path: path.name)
+def test_only_the_standard_library_is_imported(source: Path) -> None:
+    """And each file the first one. All are written for Python 3.9 and later."""
     imported = set()
     for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"), feature_version=(3, 9))):
         if isinstance(node, ast.Import):
@@ -111,12 +113,16 @@ def test_only_the_standard_library_is_imported(source: Path, beside: str) -> Non
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0
             imported.add((node.module or "").split(".")[0])
-    assert imported <= {*sys.stdlib_module_names, "noisewright", beside}
+    assert imported <= {*sys.stdlib_module_names, *(["noisewright"] if source in BESIDE[:-1] else [])}
     assert not imported & {"os", "socket", "subprocess", "urllib", "ctypes", "importlib", "pickle"}
 
 
-def run_alone(folder: Path, *names: str, name: str = "check_it.py") -> subprocess.CompletedProcess[str]:
+def run_alone(
+    folder: Path, *names: str, name: str = "check_it.py", phrases: bool = True
+) -> subprocess.CompletedProcess[str]:
     (folder / name).write_text(SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
+    if phrases:
+        (folder / PHRASES.name).write_bytes(PHRASES.read_bytes())
     return subprocess.run(
         [sys.executable, "-I", "-S", name, *names], cwd=folder, capture_output=True, text=True, check=False
     )
@@ -152,10 +158,22 @@ def test_both_files_alone_say_the_same_as_the_library_for_every_kind(tmp_path: P
         (tmp_path / f"{kind}.json").write_text(certificate.to_json(), encoding="utf-8")
     (tmp_path / SECOND.name).write_text(SECOND.read_text(encoding="utf-8"), encoding="utf-8")
     before = sorted(tmp_path.iterdir())
-    alone = run_alone(tmp_path, *(f"{kind}.json" for kind in made), name=name)
+    alone = run_alone(tmp_path, *(f"{kind}.json" for kind in made), name=name, phrases=False)
     assert (alone.returncode, alone.stderr) == (0, "")
-    assert alone.stdout.splitlines() == [f"{kind}.json: proved: {c.verify()}" for kind, c in made.items()]
+    records = [json.dumps(c.verify().record) for c in made.values()]
+    assert alone.stdout.splitlines() == [
+        f"{kind}.json: proved: {record}" for kind, record in zip(made, records, strict=True)
+    ]
     assert sorted(tmp_path.iterdir()) == sorted([*before, tmp_path / name])  # and nothing is left behind
+    alone = run_alone(tmp_path, *(f"{kind}.json" for kind in made), name=name)
+    assert alone.stdout.splitlines() == [f"{kind}.json: proved: {c.verify()}" for kind, c in made.items()]
+
+
+def test_another_phrase_table_is_not_used(tmp_path: Path) -> None:
+    """Only the table that belongs to the program words what is proved; with another one it prints codes and numbers."""
+    (tmp_path / "law.json").write_text(json.dumps(build("law")))
+    (tmp_path / PHRASES.name).write_text(PHRASES.read_text().replace("epsilon =", "at most epsilon ="))
+    assert run_alone(tmp_path, "law.json", phrases=False).stdout.startswith('law.json: proved: {"epsilon": "2/5"')
 
 
 def test_without_the_second_file_one_sentence_says_so(tmp_path: Path) -> None:
@@ -388,8 +406,9 @@ PROOF_BREAKERS: list[tuple[str, Callable[[Document], object], str]] = [
     ("response", set_to("claim", value=None), "incomplete or malformed"),
     ("law", set_to("claim", "delta", value="1e-9"), "delta"),
     ("line", set_to("claim", "delta", value="1"), "delta"),
-    ("line", set_to("version", value=2), "reads version 1, the file says 2"),
-    ("line", set_to("version", value="1"), "reads version 1, the file says '1'"),
+    ("line", set_to("version", value=3), "reads version 2, the file says 3"),
+    ("line", set_to("version", value="2"), "reads version 2, the file says '2'"),
+    ("line", set_to("version", value=1), "the name of the metric is not a short text"),
     ("line", set_to("format", value="other"), "not a Noisewright certificate"),
 ]
 
@@ -479,4 +498,4 @@ def test_a_delta_is_proved_down_to_the_true_one_and_no_further(law: str) -> None
 
 
 def test_the_discrete_metric_is_the_default_of_these_files() -> None:
-    assert build("uniform")["claim"]["metric"] == str(Discrete())
+    assert build("uniform")["claim"]["metric"] == {"base": str(Discrete())}

@@ -74,29 +74,16 @@ WORDS_FILE = "checker_words.py"
 EARLIER_FILE = "checker_version1.py"
 PHRASES_FILE = "phrases.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
-    SECOND_FILE: "566035b280d01ac5a993673f16467a0f30cfb9436792a20cf3e1815f5814aa52",
-    RELEASE_FILE: "6de50366e03e690ee6ab74cdf15add7b997d5366d3a04f340ad9ed8bb132c8ce",
-    WORDS_FILE: "f2833d15ad62092aa79faaa95076e928da1722e02ce5730a167307d653921c07",
-    EARLIER_FILE: "b564439f07d46c735e94400b4ea491318dac30886f250d778e6eadd0be608113",
-    PHRASES_FILE: "70333f1649f0233fbcd503415b886f5a38406232fbf3de9ca180d8cc2b952b0d",
+    SECOND_FILE: "ef05b10082c583941a3e3dad61047ec69d2ef0d2358fbbfaaab9d024fb417ddf",
+    RELEASE_FILE: "411ec3f164c28b1fa70b9d4c9ac5ee069f46d102c6b786d0dd519f1b64c9660a",
+    WORDS_FILE: "86efe17e4f02d081a95da61ecaf964626a284753bf1369a9db10bb7f746e331c",
+    EARLIER_FILE: "398985b3e06df12c73dbef23970de05451733c97de3ed9b16a8fdf7be3dd1517",
+    PHRASES_FILE: "8f2b44dd789fe31aa57c185e9c04db2a89dc7119730ba3e8ba1c500cacaa6a2e",
 }
 RELEASE = "noisewright-release"
 
 
-HEAD = {
-    "format",
-    "version",
-    "made_by",
-    "mechanism",
-    "claim",
-    "proof",
-    "numerics",
-    "randomness",
-    "digest",
-    "resources",
-    "seed",
-    "count",
-}
+HEAD = "format version made_by mechanism claim proof numerics randomness digest resources seed count"
 FIELDS = {  # of a certificate beside those, and of its proof, by the kind of it
     "table": ("inputs outputs change oracle", "width precision table"),
     "response": ("inputs answers oracle", "size width precision keep other"),
@@ -117,13 +104,8 @@ FIELDS = {  # of a certificate beside those, and of its proof, by the kind of it
     "product": ("in_the_clear measured hashing", "parts"),
 }
 SHAPES = {  # and the fields of distances
-    "line": {"places"},
-    "table": {"distances"},
-    "product": set(),
-    "words": set(),
-    "uniform": {"distance"},
-    "steps": {"distance"},
-    "adjacent": {"distance"},
+    **{shape: {"distance"} for shape in ("uniform", "steps", "adjacent")},
+    **{"line": {"places"}, "table": {"distances"}, "product": set(), "words": set()},
 }
 NAMES = {  # mechanisms that prove themselves so; a name that is in no line is anybody's
     "table": "exponential explicit-fair metric-realising unary-encoding optimal",
@@ -301,7 +283,11 @@ def check_fields(document: Any) -> None:
     more, inside = (set(names.split()) for names in FIELDS[kind])
     if type(shape := claim["distances"]["shape"]) is not str or shape not in SHAPES:
         raise NotProved(f"unknown shape of distances {shape!r:.40}.")
-    known = ((document, HEAD | more), (proof, inside | {"kind"}), (claim["distances"], {"shape", *SHAPES[shape]}))
+    known = (
+        (document, more | set(HEAD.split())),
+        (proof, inside | {"kind"}),
+        (claim["distances"], {"shape", *SHAPES[shape]}),
+    )
     strange = sorted(field for part, fields in known for field in set(part) - fields)
     if strange:
         raise NotProved(f"this checker does not know the field {strange[0]!r:.40} of such a certificate.")
@@ -785,13 +771,11 @@ def digest(document: dict[str, Any]) -> str:
 def file_beside(name: str) -> Any:
     """A file beside this one with other kinds of proof: exactly that file, wherever Python looks for modules."""
     if __name__ == "noisewright.core.certificates.checker.checker":
-        import importlib
-
         folder = "noisewright.claims" if name == PHRASES_FILE else "noisewright.core.certificates.checker"
-        return importlib.import_module(f"{folder}.{name[:-3]}")
+        return __import__(f"{folder}.{name[:-3]}", fromlist=["one"])
     path = re.sub(r"[^/\\]*$", "", __file__) + name
     module = ModuleType(name[: -len(".py")])
-    sys.modules["checker"] = sys.modules[__name__]  # where it imports from: this very program, whatever it is called
+    module.__dict__.update({key: value for key, value in globals().items() if not key.startswith("__")})
     try:
         with open(path, "rb") as file:
             content = file.read()

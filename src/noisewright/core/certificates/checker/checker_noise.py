@@ -36,19 +36,6 @@ if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_n
         unit_of,
         whole,
     )
-else:
-    from checker import (
-        CLAIM,
-        NotProved,
-        allowance,
-        bits_of,
-        ends_of,
-        exp_below,
-        neighbouring_steps,
-        number,
-        unit_of,
-        whole,
-    )
 
 
 MOST_RANGES = 20_000

@@ -53,61 +53,23 @@ if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_r
         value_of,
         whole,
     )
-else:
-    from checker import (
-        CLAIM,
-        ORACLES,
-        NotProved,
-        apart_squared,
-        budget_of,
-        check_claim,
-        check_fields,
-        coordinates,
-        digest,
-        farthest,
-        hexadecimal,
-        is_text,
-        labels_of,
-        length_of,
-        number,
-        prove,
-        public_of,
-        simulated,
-        unit_of,
-        value_of,
-        whole,
-    )
 
 FORMAT = "noisewright-release"
 VERSION = 2
 MOST_PARTS = 10_000
 HASHED = {"lshrr": ("projection", "fast-projection", "sampling", "minhash"), "hashed-sets": ("minhash",)}
 HEAD = {"format", "version", "made_by", "numerics", "randomness", "digest"}  # what a product states once, for all parts
-FIELDS = {
-    "format",
-    "version",
-    "made_by",
-    "dataset",
-    "neighbours",
-    "floating",
-    "parts",
-    "kept",
-    "context_aware",
-    "exact",
-    "order",
-    "total",
-    "randomness",
-    "digest",
-}
+FIELDS = (
+    "format version made_by dataset neighbours floating parts kept context_aware exact order total randomness digest"
+)
 CHANGED = {"columns", "measured", "resources"}  # without an epsilon
 MEASURED = {"private", "accuracy", "prior", "distortion", "most_distortion", "adversaries", "rows", "converged"}
 PART = {"name", "kind", "times", "distance", "price", "delta", "certificate"}
 KINDS = {"column": {"columns", "protects"}, "query": {"statistic"}}  # and the fields that each has beside those
 RELATIONS = ("same-rows", "add-remove")
 NOBODY = "no two values that differ are as near as the distance that is paid for."
-UNITS: dict[
-    str, dict[Any, int]
-] = {  # of a protected distance: by the type of the column, how many of the certificate's own unit each one is
+# Of a protected distance: by the type of the column, how many of the certificate's own unit each one is.
+UNITS: dict[str, dict[Any, int]] = {
     "number": {None: 1},
     "date": {"day": 1},
     "time": {"second": 1, "minute": 60, "hour": 3600, "day": 86400},
@@ -233,25 +195,11 @@ def check_secret(secret: Any, base: Any, parts: Any) -> None:
 FACTS = ("steps", "level")
 SECRETS: dict[str, set[str]] = {"picture": {"unit", "channels"}, "face": {"steps"}}  # and the fields of each
 INSIDE = {"inside", "count", "draws", "touching"}
-CLEAR = {  # what an output may show as it is, and the names that go with it
-    **{
-        code: set()
-        for code in (
-            *("everything", "word-count", "word-order", "unknown-words", "file-names", "file-count", "picture-size"),
-            *(
-                "outside-regions",
-                "outside-places",
-                "places",
-                "outlines",
-                "missed",
-                "motion",
-                "metadata",
-                "training-records",
-            ),
-        )
-    },
-    "attribute": {"name"},
-}
+SHOWN = (  # what an output may show as it is, by codes without a name
+    "everything word-count word-order unknown-words file-names file-count picture-size outside-regions outside-places places "
+    "outlines missed motion metadata training-records"
+)
+CLEAR = {**{code: set() for code in SHOWN.split()}, "attribute": {"name"}}
 
 
 def check_clear(stated: Any) -> list[Any]:
@@ -403,7 +351,7 @@ def examine(document: Any) -> dict[str, Any]:
         raise NotProved("what is not protected is not listed properly.")
     if not isinstance(document["parts"], list) or len(document["parts"]) > MOST_PARTS:
         raise NotProved(f"the parts must be a list of at most {MOST_PARTS}.")
-    known = set(document) == FIELDS and (total is None or set(total) == {"epsilon", "delta"})
+    known = set(document) == set(FIELDS.split()) and (total is None or set(total) == {"epsilon", "delta"})
     if not known or not all(is_text(document[name]) for name in ("made_by", "dataset")):
         raise NotProved("it has fields that this checker does not know, or lacks some, or they are not short texts.")
     changed = document["context_aware"]

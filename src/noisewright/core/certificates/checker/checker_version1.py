@@ -28,8 +28,6 @@ if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_v
         digest,
         number,
     )
-else:
-    from checker import NUMBER, PLAIN, RELEASE, SIMULATED, NotProved, digest, number
 
 LATTICE = " between points of the lattice 2^"
 DEGREES = r"-?[0-9]{1,3}(?:\.[0-9]{1,17})?(?:e-[0-9]{2})?"

@@ -29,8 +29,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_words":
     from noisewright.core.certificates.checker.checker import NotProved, exp_below, is_digest, number, whole
-else:
-    from checker import NotProved, exp_below, is_digest, number, whole
 
 FINE = 16
 """Levels in one unit of a code."""
