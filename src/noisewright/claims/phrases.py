@@ -14,6 +14,7 @@ A record of one mechanism has ``epsilon``, ``delta``, ``metric``, ``scope`` ("me
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -124,8 +125,22 @@ def plain(value: Any, way: str = ROUND_FLOOR) -> str:
 
 
 def quoted(name: str) -> str:
-    """Return a name from a file in quotation marks, without characters that a terminal would obey."""
-    return '"' + "".join(c if c.isprintable() and c != '"' else repr(c)[1:-1] for c in name) + '"'
+    r"""Return a name from a file in quotation marks, which it cannot end, and without characters that a terminal would obey.
+
+    >>> print(quoted('a "b"\n'))
+    "a \"b\"\n"
+    """
+    shown = ("\\" + c if c in '"\\' else c if c.isprintable() else repr(c)[1:-1] for c in name)
+    return f'"{"".join(shown)}"'
+
+
+def named(name: str) -> str:
+    """Return a name from a file as it is where it is one word, and otherwise in quotation marks.
+
+    >>> print(named("age"), named("age, or any two values"))
+    age "age, or any two values"
+    """
+    return name if re.fullmatch(r"\w+([.-]\w+)*", name) else quoted(name)
 
 
 def listed(names: Iterable[str], word: str = "and") -> str:
@@ -558,11 +573,12 @@ def neighbours(record: Record) -> str:
     >>> print(neighbours({"relation": "same-rows", "unit": "patient", "rows": 3}))
     two tables with the same rows of every patient, in which the rows of one patient (at most 3) have other values
     """
-    unit, rows, relation = record["unit"], record["rows"], record["relation"]
-    if unit is None:
+    rows, relation = record["rows"], record["relation"]
+    if record["unit"] is None:
         if relation == "add-remove":
             return "two tables, one of which has one row more"
         return "two tables with the same number of rows that differ in the values of one row"
+    unit = named(record["unit"])
     most = f"the rows of one {unit} (at most {rows})"
     if relation == "add-remove":
         return f"two tables, one of which has all rows of one {unit} (at most {rows}) and the other none of them"
@@ -587,7 +603,7 @@ def public_facts(record: Record) -> str:
     if record["relation"] == "add-remove":
         return ""
     return (
-        "the number of rows" if record["unit"] is None else f"the number of rows, in all and of each {record['unit']}"
+        "the number of rows" if record["unit"] is None else f"the number of rows, in all and of each {named(record['unit'])}"
     )
 
 
@@ -601,7 +617,7 @@ def ways(columns: Sequence[tuple[Record, Sequence[str]]]) -> str:
     """Return by how much the protected columns of two neighbouring tables may differ."""
     alike: dict[str, list[str]] = {}
     for protected, names in columns:
-        alike.setdefault(by(protected), []).append(" with ".join(names))
+        alike.setdefault(by(protected), []).append(" with ".join(map(named, names)))
     return ", ".join(f"by {words} in {listed(names)}" for words, names in alike.items())
 
 
@@ -612,7 +628,7 @@ def one_unit(record: Record) -> str:
     'one row, there or not'
     """
     unit = record["unit"]
-    who = "one row" if unit is None else f"the rows of one {unit} (at most {record['rows']})"
+    who = "one row" if unit is None else f"the rows of one {named(unit)} (at most {record['rows']})"
     return f"{who}, there or not" if record["relation"] == "add-remove" else f"{who}, with any other values"
 
 
