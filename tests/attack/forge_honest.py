@@ -5,9 +5,9 @@ They are small enough that :mod:`tests.attack.truth` can compute what holds. The
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 import noisewright as nw
+from noisewright.claims.phrases import metric_name
 from noisewright.core.certificates import Part, product_certificate
 from noisewright.images.faces import CodeSpace, NoisyCodes, cartoon_faces, train_eigenfaces
 from noisewright.images.mechanism import of_all_draws
@@ -46,7 +47,7 @@ from noisewright.releases.policy.policy import Policy
 from noisewright.text import exact_words, private_documents, write_embedding
 from noisewright.text.words import truncated_exponential_words
 
-__all__ = ["Document", "honest"]
+__all__ = ["Document", "honest", "sealed"]
 
 Document = dict[str, Any]
 KEPT = Path(__file__).parents[1] / "fixtures" / "kept" / "certificates"
@@ -59,6 +60,10 @@ EARLIER = (  # certificates of version 1, each small enough for the truth to be 
     *("laplace_within", "local_hashing", "mechanism_hamming", "optimal_delta", "optimal_line", "planar_laplace"),
     *("planar_laplace_level", "product_laplace", "release_of_columns", "release_of_queries", "selection", "snapped_laplace"),
     *("staircase", "subset_selection", "survey_delta", "survey_dice", "truncated_laplace", "unary_encoding", "uniform"),
+)
+DERIVED = (
+    *("product, hamming", "product, manhattan", "product, discrete", "product, lattice", "product, hashes"),
+    *("words, free", "documents, size", "documents, order"),
 )
 TYPES = {
     "patient": pa.string(),
@@ -101,6 +106,9 @@ def honest() -> dict[str, Document]:
     documents = {name: json.loads(one.to_json()) for name, one in found.items()}
     for name in EARLIER:
         documents[f"version 1, {name}"] = json.loads((KEPT / f"{name}.json").read_text())
+    for name in DERIVED:
+        documents[f"version 1, {name} (derived)"] = _earlier(documents[name])
+    documents |= _with_own_columns(documents)
     return documents
 
 
@@ -174,8 +182,12 @@ def _of_words(place: Path) -> dict[str, Any]:
     return {
         "words, free": free,
         "words, slope": sloped,
-        "documents": private_documents(tiny, epsilon=2).certificate(),
-        "documents, order": private_documents(tiny, epsilon=2, keep_order=True).certificate(),
+        "documents, any length": product_certificate(
+            *("bags", [Part(free, None)]), metric="matched", in_the_clear=[{"code": "word-count"}]
+        ),
+        "documents, order": product_certificate(
+            *("lines", [Part(free, None)]), metric="aligned", in_the_clear=[{"code": "word-count"}, {"code": "word-order"}]
+        ),
         "documents, size": private_documents(tiny, epsilon=2, size=3).certificate(),
         "documents, matched": product_certificate("bags", [Part(sloped, 2)], metric="matched"),
         "documents, aligned": product_certificate(
@@ -215,25 +227,29 @@ def _of_pictures(place: Path) -> dict[str, Any]:
 
 def _releases(place: Path) -> dict[str, Any]:
     """Releases of columns of each type and of answers, for rows and for patients, in both relations."""
-    columns = [{"name": name, **stated} for name, stated in COLUMNS.items()]
-    age, weight, smoker, ward, day, seen, taste = columns
+    age, weight, smoker, ward, day, seen, taste = ({"name": name, **stated} for name, stated in COLUMNS.items())
     patients = {"unit": {"column": "patient", "rows": 3}}
     delta = {"name": "age", "mechanism": "gaussian", "within": [0, 40], "protect": 3, "epsilon": 1, "delta": "1e-3"}
     stairs = {"name": "age", "mechanism": "staircase", "within": [0, 40], "protect": 3, "epsilon": 1}
-    kept = {"name": "note", "keep": True}
+    table = {"name": "age", "mechanism": "explicit-fair", "within": [0, 5], "protect": 2, "epsilon": 1}
+    far = {"name": "weight", "mechanism": "laplace", "within": [0, 9], "lattice": "1/2", "protect": "any", "epsilon": 3}
+    pair = {"name": ["latitude", "longitude"], "mechanism": "product-laplace", "protect": 2, "epsilon": 1}
+    sphere = {**pair, "mechanism": "spherical-laplace"}
     made = {
         "release, numbers": {"columns": [age, weight]},
         "release, categories": {"columns": [smoker, ward], **patients},
-        "release, dates": {"columns": [day, kept], "order": "kept"},
+        "release, dates": {"columns": [day, {"name": "note", "keep": True}], "order": "kept"},
         "release, times": {"columns": [seen, smoker]},
         "release, places": {"columns": [PLACE, age], **patients},
         "release, hashes": {"columns": [taste]},
         "release, delta": {"columns": [delta, ward], "queries": QUERIES[:1]},
         "release, stairs": {"columns": [stairs]},
+        "release, tables": {"columns": [table, far]},
+        "release, pairs": {"columns": [pair]},
         "release, queries": {"queries": QUERIES[:3]},
         "release, counts": {"queries": QUERIES[:2], "neighbours": "add-remove"},
         "release, patients there or not": {"queries": QUERIES, "neighbours": "add-remove", **patients},
-        "release, floating": {"columns": [age], "floating": True},
+        "release, floating": {"columns": [sphere, age], "floating": True},
     }
     return {name: _release(f"a {name}", policy) for name, policy in made.items()}
 
@@ -241,6 +257,64 @@ def _releases(place: Path) -> dict[str, Any]:
 def _release(name: str, policy: dict[str, Any]) -> ReleaseCertificate:
     stated = {"dataset": name, "budget": {"epsilon": 100, "delta": "0.01"}, **policy}
     return ReleaseCertificate.build(make_plan(Policy.from_dict(stated), {**TYPES, "note": pa.string()}), False)
+
+
+# Documents that no constructor makes in one go -----------------------------------------------------------------------------
+
+
+def _with_own_columns(documents: dict[str, Document]) -> dict[str, Document]:
+    """Releases of words, documents, pictures and faces, and one with a column that was changed without an epsilon."""
+    near: dict[str, Any] = {"kind": "near", "distance": "1/2"}
+    columns = {
+        "words": ("words, slope", "3", {**near, "type": "number"}),
+        "documents": ("documents, matched", "4", {**near, "type": "number"}),
+        "pictures": ("pictures, any two", "any", {"kind": "any"}),
+        "pixels": ("pictures, pixels by windows", "2", {**near, "distance": "6", "type": "picture", "unit": "pixel"}),
+        "steps": ("pictures, steps", "5", {**near, "distance": "5", "type": "picture", "unit": "step"}),
+        "faces": ("faces", "1", {**near, "distance": "4000", "type": "face", "unit": "code unit"}),
+        "bits": ("product, hashes", "3", {**near, "distance": "2", "type": "hash", "unit": "differing bit"}),
+    }
+    found, base = {}, documents["release, numbers"]
+    for name, (of, distance, protects) in columns.items():
+        certificate = documents[of]
+        price = str(Fraction(certificate["claim"]["epsilon"]) * (1 if distance == "any" else Fraction(distance)))
+        part = {**base["parts"][0], "columns": [name], "name": name, "protects": protects, "distance": distance}
+        parts = [{**part, "price": price, "certificate": certificate}]
+        found[f"release, {name}"] = sealed({**base, "parts": parts, "total": {"epsilon": price, "delta": "0"}})
+    measured = {
+        **{"private": ["income"], "accuracy": "0.71", "prior": "0.62", "distortion": "0.1", "most_distortion": "0.12"},
+        **{"adversaries": ["forest", "network"], "rows": 500, "converged": True},
+    }
+    changed = [{"columns": ["habits"], "measured": measured, "resources": []}]
+    found["release, context-aware"] = sealed({**base, "context_aware": changed})
+    training = {**documents["law, clamped"]["claim"], "conditions": [{"code": "not-a-training-record"}]}
+    found["law, conditions"] = sealed({**documents["law, clamped"], "claim": training})
+    found["chances, lots"] = sealed({**documents["chances"], "randomness": {"lots": "two dice"}})
+    return found
+
+
+EARLIER_CLEAR = {"word-count": "the number of words", "word-order": "the order of words"}
+
+
+def _earlier(document: Document) -> Document:
+    """The same certificate as version 1 would have stated it; the kept ones have no products, words or documents."""
+    claim = {**document["claim"], "metric": metric_name(document["claim"]["metric"])}
+    made = {**document, "claim": claim, "proof": {**document["proof"]}}
+    if "version" in made:
+        made["version"] = 1
+    if "parts" in made["proof"]:
+        made["proof"]["parts"] = [_earlier(part) for part in made["proof"]["parts"]]
+    if "in_the_clear" in made:
+        clear = made["in_the_clear"]
+        made["in_the_clear"] = [one["called"] if "called" in one else EARLIER_CLEAR[one["code"]] for one in clear]
+    return sealed(made) if "version" in made else made
+
+
+def sealed(document: Document) -> Document:
+    """A document with a digest that fits: the SHA-256 of the rest, in a fixed spelling."""
+    content = {key: value for key, value in document.items() if key != "digest"}
+    spelled = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return {**content, "digest": hashlib.sha256(spelled.encode()).hexdigest()}
 
 
 if __name__ == "__main__":
