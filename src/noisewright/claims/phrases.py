@@ -82,6 +82,7 @@ STATED = {"level", "word-file", "slope", "floats", "stated-sensitivity"}
 """Codes of conditions that hold only if something that the file states is true."""
 OPEN = "NOT protected"
 MAX_INTERVALS = 9
+WORD = re.compile(r"\w+([.-]\w+)*")
 UNITS = {  # unit of a protected distance: (plural, how many of the certificate's own unit it is, by type of the column)
     "day": ("days", {"date": 1, "time": 86_400}),
     "hour": ("hours", {"time": 3_600}),
@@ -128,10 +129,10 @@ def quoted(name: str) -> str:
     r"""Return a name from a file in quotation marks, which it cannot end, and without characters that a terminal would obey.
 
     >>> print(quoted('a "b"\n'))
-    "a \"b\"\n"
+    "a \x22b\x22\n"
     """
-    shown = ("\\" + c if c in '"\\' else c if c.isprintable() else repr(c)[1:-1] for c in name)
-    return f'"{"".join(shown)}"'
+    kept = (c if c.isprintable() and c not in '"\\' else r"\x22" if c == '"' else repr(c)[1:-1] for c in name)
+    return f'"{"".join(kept)}"'
 
 
 def named(name: str) -> str:
@@ -140,7 +141,7 @@ def named(name: str) -> str:
     >>> print(named("age"), named("age, or any two values"))
     age "age, or any two values"
     """
-    return name if re.fullmatch(r"\w+([.-]\w+)*", name) else quoted(name)
+    return name if WORD.fullmatch(name) else quoted(name)
 
 
 def listed(names: Iterable[str], word: str = "and") -> str:
@@ -344,7 +345,7 @@ def distance_name(metric: Record, secret: Record | None) -> str:
     if found := MEASURED_IN.get((kind_of(metric, secret), detail)):
         return found
     if "called" in metric:
-        return str(metric["called"])
+        return str(metric["called"]) if WORD.fullmatch(metric["called"]) else repr(metric["called"])
     return base_name({name: value for name, value in metric.items() if name != "lattice"})
 
 
@@ -602,9 +603,8 @@ def public_facts(record: Record) -> str:
     """
     if record["relation"] == "add-remove":
         return ""
-    return (
-        "the number of rows" if record["unit"] is None else f"the number of rows, in all and of each {named(record['unit'])}"
-    )
+    each = "" if record["unit"] is None else f", in all and of each {named(record['unit'])}"
+    return f"the number of rows{each}"
 
 
 def between(record: Record, columns: Sequence[tuple[Record, Sequence[str]]]) -> str:

@@ -78,7 +78,7 @@ BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` wr
     RELEASE_FILE: "411ec3f164c28b1fa70b9d4c9ac5ee069f46d102c6b786d0dd519f1b64c9660a",
     WORDS_FILE: "86efe17e4f02d081a95da61ecaf964626a284753bf1369a9db10bb7f746e331c",
     EARLIER_FILE: "398985b3e06df12c73dbef23970de05451733c97de3ed9b16a8fdf7be3dd1517",
-    PHRASES_FILE: "3fbf7ac92e226091304ef438ace72b60621ca15626eb591009c093007cf9696a",
+    PHRASES_FILE: "5d8945772f5d284b5ff079d9b04910d8f59bb1f5cb1bd3bea44f4283bee6105b",
 }
 RELEASE = "noisewright-release"
 
