@@ -1,9 +1,10 @@
 """Forge certificates and releases, with digests that fit, and hold what ``verify`` then proves and says against the truth.
 
 Each forgery is an honest document of :mod:`tests.attack.forge_honest` with one to three changes of
-:mod:`tests.attack.forge_changes`. What is proved is judged twice: the record, by arithmetic that shares nothing with the checker
-(:mod:`tests.attack.truth_claims`, :mod:`tests.attack.truth_release`), and the sentences about it, by readers with wordings of
-their own (:mod:`tests.attack.reading`). Nothing that is proved may be untrue, and nothing may fail but by a refusal.
+:mod:`tests.attack.forge_changes` and :mod:`tests.attack.forge_releases`. What is proved is judged twice: the record, by
+arithmetic that shares nothing with the checker (:mod:`tests.attack.truth_claims`, :mod:`tests.attack.truth_release`), and the
+sentences about it, by readers with wordings of their own (:mod:`tests.attack.reading`). Nothing that is proved may be untrue, and
+nothing may fail but by a refusal.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from noisewright.core.certificates.claims import claimed
 from noisewright.core.errors import CertificateError, NoisewrightError
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.folder_check import verify_folder
-from tests.attack.forge_changes import changed, one_change, paths
+from tests.attack.forge_changes import one_change, paths
 from tests.attack.forge_honest import Document, honest, sealed
+from tests.attack.forge_releases import changed
 from tests.attack.reading import read_line, read_release
 from tests.attack.reading_meaning import read_meaning
 from tests.attack.truth import TooLargeError, UntrueError
@@ -62,7 +64,9 @@ class Outcomes:
         kinds = sorted({kind for kind, _ in self.count})
         names = ("refused", "true", "too large to tell", "known", "FALSE")
         width = max(map(len, kinds), default=0)
-        return [f"{kind:{width}} " + ", ".join(f"{self.count[kind, name]:6} {name}" for name in names) for kind in kinds]
+        return [
+            f"{kind:{width}} " + ", ".join(f"{self.count[kind, name]:6} {name}" for name in names) for kind in kinds
+        ]
 
 
 def judged(document: Document, tool: Any = checker) -> tuple[str, str]:
@@ -151,11 +155,16 @@ def forge(
         if outcome in ("FALSE", "known"):
             which = found.false if outcome == "FALSE" else found.known
             which.append(f"{turn} ({name}): {said} {json.dumps(made)[:4000]}")
+            if progress and len(which) <= 20:
+                print(f"  {outcome}: {which[-1][:1500]}", flush=True)
             if first and found.false:
                 break
         if progress and turn % progress == progress - 1:
             rate = (turn + 1) / (time.monotonic() - began)
-            print(f"  {turn + 1} of {count}, {rate:.0f} a second, {len(found.false)} defects, {len(found.known)} that are known", flush=True)
+            print(
+                f"  {turn + 1} of {count}, {rate:.0f} a second, {len(found.false)} defects, {len(found.known)} that are known",
+                flush=True,
+            )
     return found
 
 

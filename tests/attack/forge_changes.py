@@ -1,7 +1,7 @@
-"""Changes that a forger makes: numbers, codes, units, secrets, conditions, names, neighbours, and what belongs to other documents.
+"""Changes that a forger makes in a certificate: numbers, codes, secrets, conditions, names, and what belongs to other documents.
 
-``changed(document, rng)`` makes one to three of them and computes the digests again. A general change is made anywhere in a
-document; the others know what a field means, and try what a careless checker would let through.
+A general change is made anywhere in a document; the others know what a field means, and try what a careless checker would let
+through. Those of releases are in :mod:`tests.attack.forge_releases`.
 """
 
 from __future__ import annotations
@@ -14,79 +14,130 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from tests.attack.forge_honest import Document, honest, sealed
+from tests.attack.forge_honest import Document, honest
 
-__all__ = ["changed"]
+__all__ = ["CHANGES", "METRICS", "SPELLINGS", "anywhere", "exchange", "from_another", "nudged"]
+__all__ += ["one_change", "paths", "randomness"]
 
 NUDGES = (Fraction(1, 1 << 60), Fraction(1, 1 << 52), Fraction(1, 1 << 50), Fraction(1, 10**13), Fraction(4, 10**13))
 METRICS: list[dict[str, Any]] = [
     *({"base": name} for name in ("discrete", "line", "euclidean", "manhattan", "hamming", "angular")),
-    *({"called": "my own"}, {"called": "line"}, {"called": "it's \"mine\""}, {"base": "line", "called": "line"}),
+    *(
+        {"called": "my own"},
+        {"called": "line"},
+        {"called": 'it\'s "mine"'},
+        {"called": "x) change by a factor of at most 1. And ("},
+        {"base": "line", "called": "line"},
+    ),
     *({"base": "line", "lattice": -2}, {"base": "discrete", "factor": "1/2"}, {"base": "line", "factor": "2"}),
     *({"base": "largest", "count": 3}, {"base": "sum", "count": 3}, {"base": "metres", "around": ["1", "2"]}),
     *({"base": "line", "unit": "kilometre"}, {"base": "manhattan", "lattice": 0}, {"base": "words", "file": "0" * 12}),
 ]
 EARLIER_METRICS = [
     *("discrete", "line", "euclidean", "manhattan", "hamming", "angular", "my own", "2 * line", "1/2 * discrete"),
-    *("line between points of the lattice 2^-2", "largest of 3 differences", "sum of 3 differences", "metres around (1, 2)"),
+    *(
+        "line between points of the lattice 2^-2",
+        "largest of 3 differences",
+        "sum of 3 differences",
+        "metres around (1, 2)",
+    ),
 ]
-PADS = [" {}", "{} ", "*{}", "1 * {}", "1.0 * {}", "{}\t", "{}\u200b", "2*{}", "{} * 1", "'{}'", "({})", "0.5 * {}", "{}, or less"]
+PADS = [
+    " {}",
+    "{} ",
+    "*{}",
+    "1 * {}",
+    "1.0 * {}",
+    "{}\t",
+    "{}\u200b",
+    "2*{}",
+    "{} * 1",
+    "'{}'",
+    "({})",
+    "0.5 * {}",
+    "{}, or less",
+]
 NAMES = [
-    *("faces-recognised", "pixel-x", "pixel-laplace", "private-documents", "lshrr", "hashed-sets", "geometric", "unary-encoding"),
+    *(
+        "faces-recognised",
+        "pixel-x",
+        "pixel-laplace",
+        "private-documents",
+        "lshrr",
+        "hashed-sets",
+        "geometric",
+        "unary-encoding",
+    ),
     *("geo-laplace", "noisy-codes", "picture", "optimal", "a mechanism of mine", "x\n", "", "between two faces"),
 ]
 SPELLINGS = [
-    *('age": epsilon = 0 for any two values that differ, "b', "age, by any two values in income", "x\n  kept as they are", "age"),
+    *(
+        'age": epsilon = 0 for any two values that differ, "b',
+        "age, by any two values in income",
+        "x\n  kept as they are",
+        "age",
+    ),
     *("patient (at most 1) and anybody", "one row", "\u202eyear", "\\", "a\\", 'a\\"', "day and night", "x" * 999, ""),
 ]
 FIELDS = [
-    *("notes", "oracle", "about", "scope", "simulated", "inputs", "secrets", "answers", "step", "level", "within", "change"),
-    *("norm", "clamp", "secret", "conditions", "hashing", "in_the_clear", "measured", "unit", "factor", "lattice", "seed"),
+    *(
+        "notes",
+        "oracle",
+        "about",
+        "scope",
+        "simulated",
+        "inputs",
+        "secrets",
+        "answers",
+        "step",
+        "level",
+        "within",
+        "change",
+    ),
+    *(
+        "norm",
+        "clamp",
+        "secret",
+        "conditions",
+        "hashing",
+        "in_the_clear",
+        "measured",
+        "unit",
+        "factor",
+        "lattice",
+        "seed",
+    ),
 ]
-UNITS = [None, "day", "hour", "minute", "second", "metre", "kilometre", "year", "pixel", "step", "code unit", "differing bit"]
-TYPES = ["number", "date", "time", "place", "picture", "face", "hash", "text", None]
 CODES = [
-    *("everything", "word-count", "word-order", "unknown-words", "file-names", "outside-regions", "places", "metadata", "nothing"),
+    *(
+        "everything",
+        "word-count",
+        "word-order",
+        "unknown-words",
+        "file-names",
+        "outside-regions",
+        "places",
+        "metadata",
+        "nothing",
+    ),
 ]
-ODD: list[Any] = [None, True, False, 0, 1, -1, 1.5, "", "x", [], {}, [[]], {"tuple": [1]}, {"fraction": "1", "tuple": [1]}, "1e400"]
-
-
-def changed(document: Document, rng: random.Random) -> Document:
-    """One to three changes, and digests that fit."""
-    made = copy.deepcopy(document)
-    for _ in range(rng.choice([1, 1, 2, 3])):
-        change = rng.choice(RELEASED if "total" in made else CHANGES) if rng.random() < 0.55 else anywhere
-        try:
-            change(made, rng)
-        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
-            anywhere(made, rng)  # an earlier change took away what this one is about
-    return resealed(made, rng)
-
-
-def resealed(document: Document, rng: random.Random) -> Document:
-    """With digests that fit; as often as not, prices and the total follow from the parts."""
-    if isinstance(document.get("parts"), list):
-        for part in document["parts"]:
-            if isinstance(part, dict) and isinstance(part.get("certificate"), dict):
-                part["certificate"] = sealed(part["certificate"])
-                if rng.random() < 0.2:
-                    _priced(part)
-        if isinstance(document.get("total"), dict) and rng.random() < 0.6:
-            try:
-                for to, of in (("epsilon", "price"), ("delta", "delta")):
-                    document["total"][to] = str(sum(Fraction(part[of]) for part in document["parts"]))
-            except (LookupError, TypeError, ValueError, ArithmeticError):
-                pass
-    return sealed(document)
-
-
-def _priced(part: Document) -> None:
-    """The price that follows from the distance, if that is a number."""
-    try:
-        claim = part["certificate"]["claim"]
-        part["price"] = str(part["times"] * Fraction(claim["epsilon"]) * Fraction(part["distance"]))
-    except (LookupError, TypeError, ValueError, ArithmeticError):
-        pass
+ODD: list[Any] = [
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    1.5,
+    "",
+    "x",
+    [],
+    {},
+    [[]],
+    {"tuple": [1]},
+    {"fraction": "1", "tuple": [1]},
+    "1e400",
+]
 
 
 # A change anywhere --------------------------------------------------------------------------------------------------------
@@ -100,13 +151,27 @@ def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from paths(one, (*path, key))
 
 
-CLAIMED = ("price", "epsilon", "distance", "metric", "times", "step", "secret", "neighbours", "protects", "count", "total")
+CLAIMED = (
+    "price",
+    "epsilon",
+    "distance",
+    "metric",
+    "times",
+    "step",
+    "secret",
+    "neighbours",
+    "protects",
+    "count",
+    "total",
+)
 
 
 def anywhere(document: Document, rng: random.Random) -> None:
     """Change one thing, most likely in a claim."""
     places = [path for path in paths(document) if path[-1] != "digest"]
-    claimed = [path for path in places if "claim" in path or path[-1] in CLAIMED or "secret" in path or "protects" in path]
+    claimed = [
+        path for path in places if "claim" in path or path[-1] in CLAIMED or "secret" in path or "protects" in path
+    ]
     *way, last = rng.choice(claimed if claimed and rng.random() < 0.45 else places)
     inside: Any = document
     for key in way:
@@ -175,7 +240,9 @@ def other_metric(metric: Any, rng: random.Random) -> Any:
     elif field == "base":
         made["base"] = rng.choice(["line", "manhattan", "euclidean", "discrete", "hamming", "largest"])
     else:
-        made[field] = {"order": rng.choice(["matched", "aligned", "any"]), "count": 2, "around": ["1", "2"]}.get(field, "line")
+        made[field] = {"order": rng.choice(["matched", "aligned", "any"]), "count": 2, "around": ["1", "2"]}.get(
+            field, "line"
+        )
     if rng.random() < 0.15:
         made.pop(rng.choice(list(made)))
     return made
@@ -204,7 +271,13 @@ def _nudged_number(number: Fraction, rng: random.Random) -> Any:
     made = rng.choice(
         [
             *(number * (1 + way * rng.choice(NUDGES)), number * (1 + way * Fraction(1, 10**6)), number + way, -number),
-            *(number * 2, number / 2, number * rng.randint(2, 1000), Fraction(float(number)), Fraction(f"{float(number):.12g}")),
+            *(
+                number * 2,
+                number / 2,
+                number * rng.randint(2, 1000),
+                Fraction(float(number)),
+                Fraction(f"{float(number):.12g}"),
+            ),
             Fraction(math.nextafter(float(number), way * math.inf)),
         ]
     )
@@ -239,7 +312,11 @@ def secret(document: Document, rng: random.Random) -> None:
     own = document["claim"].get("secret")
     if own is None or rng.random() < 0.25:
         kinds: list[dict[str, Any]] = [
-            *({"kind": "picture"}, {"kind": "picture", "unit": "pixel", "channels": 3}, {"kind": "picture", "unit": "step"}),
+            *(
+                {"kind": "picture"},
+                {"kind": "picture", "unit": "pixel", "channels": 3},
+                {"kind": "picture", "unit": "step"},
+            ),
             *({"kind": "face", "steps": 8192}, {"kind": "hash", "family": "minhash", "bits": 7, "answers": 2}),
             *({"kind": "document"}, {"kind": "word"}, {"kind": "record"}, {"kind": "table"}, {"kind": "place"}),
         ]
@@ -257,7 +334,10 @@ def secret(document: Document, rng: random.Random) -> None:
     elif dice == 2:
         own["touching"] = own.get("touching", 1) + rng.choice([-1, -1, 1])
     elif dice == 3:
-        own["inside"], own["count"] = rng.choice(["region", "mask", "place", "track", "house"]), rng.choice([0, 1, 2, 1000])
+        own["inside"], own["count"] = (
+            rng.choice(["region", "mask", "place", "track", "house"]),
+            rng.choice([0, 1, 2, 1000]),
+        )
     elif dice == 4:
         name = rng.choice(list(own))
         own[name] = nudged(own[name], rng)
@@ -278,7 +358,9 @@ def clear(document: Document, rng: random.Random) -> None:
     if listed and rng.random() < 0.5:
         listed.pop(rng.randrange(len(listed)))
         return
-    names: list[Any] = [{"called": name} for name in SPELLINGS] + [{"code": "attribute", "name": name} for name in SPELLINGS]
+    names: list[Any] = [{"called": name} for name in SPELLINGS] + [
+        {"code": "attribute", "name": name} for name in SPELLINGS
+    ]
     listed.append(rng.choice([{"code": rng.choice(CODES)}, rng.choice(names), rng.choice(SPELLINGS)]))
 
 
@@ -321,7 +403,9 @@ def product_part(document: Document, rng: random.Random) -> None:
 
 def stated(document: Document, rng: random.Random) -> None:
     """What was measured, what is hashed, the public files and the seed."""
-    name = rng.choice([name for name in ("measured", "hashing", "resources", "seed") if name in document] or ["hashing"])
+    name = rng.choice(
+        [name for name in ("measured", "hashing", "resources", "seed") if name in document] or ["hashing"]
+    )
     if rng.random() < 0.2:
         document.pop(name)
     elif name == "hashing" and rng.random() < 0.7:
@@ -344,14 +428,16 @@ def stated(document: Document, rng: random.Random) -> None:
 
 def ends(document: Document, rng: random.Random) -> None:
     """Other ends of ranges, of what is clamped, and of what is done to values outside."""
-    name = rng.choice([name for name in ("within", "answers", "outside", "step", "scope", "snapped_to") if name in document])
+    name = rng.choice(
+        [name for name in ("within", "answers", "outside", "step", "scope", "snapped_to") if name in document]
+    )
     if name == "outside":
         document[name] = rng.choice(["keep", "clamp", "refuse"])
     elif name in ("step", "scope"):
         document[name] = rng.choice(["adjacent", "metric"]) if name == "scope" else nudged(document[name], rng)
     else:
         value = document[name]
-        document[name] = rng.choice([[["0", "1"]], [[None, None]], [["0", None]], value[:1], value + [["20", "30"]]])
+        document[name] = rng.choice([[["0", "1"]], [[None, None]], [["0", None]], value[:1], [*value, ["20", "30"]]])
 
 
 def exchange(document: Document, rng: random.Random) -> None:
@@ -363,137 +449,4 @@ def exchange(document: Document, rng: random.Random) -> None:
 CHANGES: list[Callable[[Document, random.Random], None]] = [
     *(weaker, weaker, a_hair, metric, secret, secret, conditions, clear, mechanism, randomness, shape, product_part),
     *(stated, ends, exchange),
-]
-
-
-# Changes of a release -----------------------------------------------------------------------------------------------------
-
-
-def inside_part(document: Document, rng: random.Random) -> None:
-    """A change of the certificate of a part."""
-    rng.choice(CHANGES)(rng.choice(document["parts"])["certificate"], rng)
-
-
-def neighbours(document: Document, rng: random.Random) -> None:
-    """Other neighbours, of either version."""
-    relation = document["neighbours"]
-    units = [None, "patient", *SPELLINGS]
-    if isinstance(relation, str):
-        document["neighbours"] = rng.choice(["replace", "add-remove", "same-rows"])
-        document["unit"] = {"column": rng.choice(units), "rows": rng.choice([1, 1, 2, 3, 0])}
-        return
-    name = rng.choice(list(relation))
-    choices: dict[str, list[Any]] = {
-        **{"relation": ["same-rows", "add-remove", "replace", "any", None], "rows": [1, 2, 3, 0, 10**9, True, "1"]},
-        "unit": units,
-    }
-    relation[name] = rng.choice(choices.get(name, units))
-
-
-def protects(document: Document, rng: random.Random) -> None:
-    """Other values that a column is said to protect: farther apart, in another unit, any two."""
-    part = rng.choice([part for part in document["parts"] if part["kind"] == "column"])
-    own = part["protects"]
-    if isinstance(own, str):  # of version 1, in English
-        others = [own.replace("at most 5", "at most 50"), "any two values", f"{own} days", f"{own} kilometres", own.upper()]
-        part["protects"] = rng.choice([*others, f"{own} (whether one is missing is shown)", "at most 5 days", "at most 5e0"])
-        return
-    dice = rng.randrange(8)
-    if dice == 0:
-        own["unit"] = rng.choice(UNITS)
-    elif dice == 1:
-        own["type"] = rng.choice(TYPES)
-        own["unit"] = rng.choice(UNITS)
-    elif dice == 2:
-        own["distance"] = nudged(own.get("distance", "1"), rng)
-    elif dice == 3:
-        part["protects"] = rng.choice([{"kind": "any"}, {"kind": "any", "range": "stated"}, {"kind": "none", "hidden": ["x"]}])
-    elif dice == 4:
-        own["metric"] = rng.choice(METRICS)
-    elif dice == 5:
-        own["missing"] = rng.choice(["shown", "hidden", None])
-    elif dice == 6:
-        own["other"] = copy.deepcopy(rng.choice([*SPELLINGS, True, 1, 1.0, {"fraction": "1/2"}, {"tuple": ["a", 1]}, None]))
-    else:
-        own.pop(rng.choice(list(own)))
-    if rng.random() < 0.2:
-        own["unit"] = None
-        own.pop("unit")
-
-
-def priced(document: Document, rng: random.Random) -> None:
-    """Another distance, price, number of times or delta of a part."""
-    part = rng.choice(document["parts"])
-    name = rng.choice(["distance", "price", "times", "delta"])
-    if name == "distance":
-        part[name] = rng.choice(["any", "radius", nudged(part[name], rng), "1", "1/2", "0", "10"])
-    elif name == "times":
-        part[name] = rng.choice([0, 1, 2, 3, -1, True, 1.0])
-    else:
-        part[name] = nudged(part[name], rng)
-
-
-def titled(document: Document, rng: random.Random) -> None:
-    """Names of parts, columns and statistics that look like more than a name."""
-    part = rng.choice(document["parts"])
-    name = rng.choice(["name", "columns", "statistic", "kind"])
-    if name == "columns" and "columns" in part:
-        part[name] = rng.sample(SPELLINGS, rng.choice([1, 1, 2, 3]))
-    elif name == "kind":
-        part[name] = rng.choice(["column", "query", "other"])
-    elif name in part:
-        part[name] = rng.choice([*SPELLINGS, None])
-
-
-def unprotected(document: Document, rng: random.Random) -> None:
-    """What is not protected: kept, exact, without an epsilon, the order of rows."""
-    name = rng.choice(["kept", "exact", "context_aware", "order", "order"])
-    if name == "order":
-        document["order"] = rng.choice(["random", "kept", "unsaid", None, "sorted"])
-    elif name == "context_aware":
-        document[name] = from_another(name, rng, [])
-        if document[name] and rng.random() < 0.7:
-            inside = rng.choice([document[name][0], document[name][0]["measured"]])
-            last = rng.choice(list(inside))
-            inside[last] = rng.choice([nudged(inside[last], rng), rng.sample(SPELLINGS, 2), False, inside[last]])
-    else:
-        document[name] = rng.choice([[], ["age"], rng.sample(SPELLINGS, 2), None])
-
-
-def other_certificate(document: Document, rng: random.Random) -> None:
-    """The certificate of another mechanism in the place of a part's own, for its price or for what it would cost."""
-    part = rng.choice(document["parts"])
-    donors = [one for name, one in honest().items() if "total" not in one and not name.startswith("version 1")]
-    part["certificate"] = copy.deepcopy(rng.choice(donors))
-    if rng.random() < 0.7:
-        part["distance"] = rng.choice(["1", "2", "10", "any", "any", "radius"])
-        epsilon = Fraction(part["certificate"]["claim"]["epsilon"])
-        part["price"] = str(epsilon * part["times"] * rng.choice([1, 2, 10, 100]))
-        part["delta"] = str(Fraction(part["certificate"]["claim"]["delta"]) * part["times"])
-
-
-def listed(document: Document, rng: random.Random) -> None:
-    """Parts that are left out, doubled or exchanged."""
-    parts = document["parts"]
-    dice = rng.randrange(4)
-    if dice == 0:
-        parts.pop(rng.randrange(len(parts)))
-    elif dice == 1:
-        parts.append({**copy.deepcopy(rng.choice(parts)), "name": "again"})
-    elif dice == 2:
-        document["parts"] = from_another("parts", rng, parts)
-    else:
-        document["floating"] = not document["floating"]
-
-
-def all_random(document: Document, rng: random.Random) -> None:
-    """Random bits from somewhere else, in all parts at once."""
-    randomness(document, rng)
-    for part in document["parts"]:
-        part["certificate"]["randomness"] = document["randomness"]
-
-
-RELEASED: list[Callable[[Document, random.Random], None]] = [
-    *(inside_part, inside_part, neighbours, neighbours, protects, protects, protects, priced, priced, titled, unprotected),
-    *(other_certificate, other_certificate, listed, all_random, exchange),
 ]

@@ -19,12 +19,12 @@ import pyarrow as pa
 import noisewright as nw
 from noisewright.claims.phrases import metric_name
 from noisewright.core.certificates import Part, product_certificate
+from noisewright.core.seed import Seed
 from noisewright.images.faces import CodeSpace, NoisyCodes, cartoon_faces, train_eigenfaces
 from noisewright.images.mechanism import of_all_draws
 from noisewright.images.methods import FaceMethod, PixelMethod
 from noisewright.images.pictures.regions import Inside, Region
 from noisewright.images.pixels import WindowChoice
-from noisewright.core.seed import Seed
 from noisewright.matching import hashed_sets, lshrr
 from noisewright.mechanisms import (
     approximate_laplace,
@@ -53,12 +53,31 @@ Document = dict[str, Any]
 KEPT = Path(__file__).parents[1] / "fixtures" / "kept" / "certificates"
 SEED = "5eed" * 16
 EARLIER = (  # certificates of version 1, each small enough for the truth to be computed
-    *("after_query", "approximate_laplace", "certified_channel", "certified_channel_infinite", "certified_channel_line"),
+    *(
+        "after_query",
+        "approximate_laplace",
+        "certified_channel",
+        "certified_channel_infinite",
+        "certified_channel_line",
+    ),
     *("curve_l1", "curve_sup", "exponential_duplicates_far", "exponential_plane", "exponential_scaled", "gaussian"),
     *("exponential_product_metric", "exponential_table_metric", "geo_laplace", "geometric_keep", "geometric_open"),
-    *("geometric_sensitivity", "geometric_simulated", "hadamard_response", "laplace_gaps_metric", "laplace_open_metric"),
+    *(
+        "geometric_sensitivity",
+        "geometric_simulated",
+        "hadamard_response",
+        "laplace_gaps_metric",
+        "laplace_open_metric",
+    ),
     *("laplace_within", "local_hashing", "mechanism_hamming", "optimal_delta", "optimal_line", "planar_laplace"),
-    *("planar_laplace_level", "product_laplace", "release_of_columns", "release_of_queries", "selection", "snapped_laplace"),
+    *(
+        "planar_laplace_level",
+        "product_laplace",
+        "release_of_columns",
+        "release_of_queries",
+        "selection",
+        "snapped_laplace",
+    ),
     *("staircase", "subset_selection", "survey_delta", "survey_dice", "truncated_laplace", "unary_encoding", "uniform"),
 )
 DERIVED = (
@@ -81,7 +100,12 @@ COLUMNS: dict[str, dict[str, Any]] = {
     "age": {"mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": "1/2"},
     "weight": {"mechanism": "geometric", "within": [0, 50], "protect": "any", "epsilon": 4},
     "smoker": {"mechanism": "randomised-response", "categories": [True, False], "missing": "keep", "epsilon": 1},
-    "ward": {"mechanism": "randomised-response", "categories": ["north", "south", "east"], "other": "south", "epsilon": 2},
+    "ward": {
+        "mechanism": "randomised-response",
+        "categories": ["north", "south", "east"],
+        "other": "south",
+        "epsilon": 2,
+    },
     "day": {"mechanism": "laplace", "within": ["2025-01-01", "2025-12-31"], "protect": "7 days", "epsilon": 1},
     "seen": {"mechanism": "laplace", "protect": "1 hour", "epsilon": 1},
     "taste": {"mechanism": "lshrr", "dimension": 6, "bits": 8, "seed": SEED, "epsilon": 8},
@@ -94,7 +118,14 @@ QUERIES: list[dict[str, Any]] = [
     {"name": "visits", "aggregate": "count", "epsilon": "1/2"},
     {"name": "smokers", "aggregate": "histogram", "column": "smoker", "values": [True, False], "epsilon": "1/2"},
     {"name": "mean age", "aggregate": "mean", "column": "age", "within": [0, 110], "epsilon": "1/4"},
-    {"name": "sums", "aggregate": "sum", "column": "age", "within": [0, 110], "by": {"ward": ["north", "south"]}, "epsilon": 1},
+    {
+        "name": "sums",
+        "aggregate": "sum",
+        "column": "age",
+        "within": [0, 110],
+        "by": {"ward": ["north", "south"]},
+        "epsilon": 1,
+    },
 ]
 
 
@@ -102,7 +133,13 @@ QUERIES: list[dict[str, Any]] = [
 def honest() -> dict[str, Document]:
     """Documents by name; each is a dict as read from JSON."""
     with tempfile.TemporaryDirectory() as place:
-        found = {**_mechanisms(), **_products(), **_of_words(Path(place)), **_of_pictures(Path(place)), **_releases(Path(place))}
+        found = {
+            **_mechanisms(),
+            **_products(),
+            **_of_words(Path(place)),
+            **_of_pictures(Path(place)),
+            **_releases(Path(place)),
+        }
     documents = {name: json.loads(one.to_json()) for name, one in found.items()}
     for name in EARLIER:
         documents[f"version 1, {name}"] = json.loads((KEPT / f"{name}.json").read_text())
@@ -165,11 +202,15 @@ def _products() -> dict[str, Any]:
             "both", [Part(bit.certificate(), 2), Part(thirds.certificate(), 3)], metric="discrete"
         ),
         "product, lattice": product_certificate(
-            "lattices", [Part(nw.laplace(epsilon=1, sensitivity="1/3", scope="metric").certificate(), 2)], metric="manhattan"
+            "lattices",
+            [Part(nw.laplace(epsilon=1, sensitivity="1/3", scope="metric").certificate(), 2)],
+            metric="manhattan",
         ),
         "product, hashes": lshrr(epsilon="0.8", dimension=5, bits=12, seed=Seed(bytes.fromhex(SEED))).certificate(),
         "product, sets": hashed_sets(epsilon=1, dimension=5, hashes=6, seed=Seed(bytes.fromhex(SEED))).certificate(),
-        "product, minhash": lshrr(epsilon=1, dimension=5, bits=4, seed=Seed(bytes.fromhex(SEED)), family="minhash", zero="fixed").certificate(),
+        "product, minhash": lshrr(
+            epsilon=1, dimension=5, bits=4, seed=Seed(bytes.fromhex(SEED)), family="minhash", zero="fixed"
+        ).certificate(),
     }
 
 
@@ -186,7 +227,9 @@ def _of_words(place: Path) -> dict[str, Any]:
             *("bags", [Part(free, None)]), metric="matched", in_the_clear=[{"code": "word-count"}]
         ),
         "documents, order": product_certificate(
-            *("lines", [Part(free, None)]), metric="aligned", in_the_clear=[{"code": "word-count"}, {"code": "word-order"}]
+            *("lines", [Part(free, None)]),
+            metric="aligned",
+            in_the_clear=[{"code": "word-count"}, {"code": "word-order"}],
         ),
         "documents, size": private_documents(tiny, epsilon=2, size=3).certificate(),
         "documents, matched": product_certificate("bags", [Part(sloped, 2)], metric="matched"),
@@ -212,8 +255,12 @@ def _of_pictures(place: Path) -> dict[str, Any]:
         "pictures, pixels by windows": nw.images.pixel_windows(
             epsilon=9, width=9, height=8, block=2, window=2, between="pixels"
         ).certificate(),
-        "pictures, pixels": nw.images.pixel_laplace(epsilon=9, width=9, height=8, block=2, between="pixels").certificate(),
-        "pictures, steps": nw.images.pixel_laplace(epsilon=9, width=9, height=8, block=2, between="steps").certificate(),
+        "pictures, pixels": nw.images.pixel_laplace(
+            epsilon=9, width=9, height=8, block=2, between="pixels"
+        ).certificate(),
+        "pictures, steps": nw.images.pixel_laplace(
+            epsilon=9, width=9, height=8, block=2, between="steps"
+        ).certificate(),
         "pictures, exponential": nw.images.pixel_exponential(epsilon=9, width=3, height=2, levels=3).certificate(),
         "pictures, regions": PixelMethod("laplace", Fraction(9), {"block": 2}, regions).certificate(8, 9, 3),
         "pictures, mask": PixelMethod("laplace", Fraction(9), {"block": 2}, mask=mask, pixels=2).certificate(8, 9, 3),
@@ -221,7 +268,9 @@ def _of_pictures(place: Path) -> dict[str, Any]:
         "pictures, track": of_all_draws(windows, Inside("track", 1, 12, 12)),
         "faces": faces,
         "faces, places": of_all_draws(within, Inside("place", 2, 6, 3)),
-        "faces, codes": NoisyCodes(Fraction(5), CodeSpace.of([0, 0, 0], [1, 1, 1], steps=4, weights=[1, 2, 1])).certificate(),
+        "faces, codes": NoisyCodes(
+            Fraction(5), CodeSpace.of([0, 0, 0], [1, 1, 1], steps=4, weights=[1, 2, 1])
+        ).certificate(),
     }
 
 

@@ -23,7 +23,7 @@ DEFECTS: dict[str, tuple[str, str, str, str]] = {  # name: (documents that show 
         "return rounded(Fraction(value), ROUND_FLOOR, digits)",
     ),
     "a name can end its quotation marks": (
-        *("release", "phrases.py", "shown = (\"\\\\\" + c if c in '\"\\\\' else c if", "shown = (c if"),
+        *("release", "phrases.py", "c.isprintable() and c not in '\"\\\\' else", "c.isprintable() else"),
     ),
     "the number of rows is not said to be shown": (
         *("release", "phrases.py", 'shown = public_facts(record["neighbours"]) if count else ""', 'shown = ""'),
@@ -81,22 +81,26 @@ DEFECTS: dict[str, tuple[str, str, str, str]] = {  # name: (documents that show 
 }  # fmt: skip
 
 
-def planted(name: str, folder: Path) -> ModuleType:
-    """A copy of the checker with this defect, in an empty folder; its other files have digests that fit."""
-    _, file, before, after = DEFECTS[name]
+def planted(name: str | None, folder: Path) -> ModuleType:
+    """A copy of the checker with this defect, or with none, in an empty folder; its other files have digests that fit."""
     for path in (*Path(str(checker.__file__)).parent.glob("checker*.py"), Path(str(phrases.__file__))):
         shutil.copy(path, folder)
-    text = (folder / file).read_text()
-    if text.count(before) != 1:
-        raise ValueError(f"{file} has no place for the defect {name!r}: the text to exchange is there {text.count(before)} times")
-    (folder / file).write_text(text.replace(before, after))
+    if name is not None:
+        _, file, before, after = DEFECTS[name]
+        text = (folder / file).read_text()
+        if text.count(before) != 1:
+            raise ValueError(
+                f"{file} has the text to exchange {text.count(before)} times; state another one for {name!r}."
+            )
+        (folder / file).write_text(text.replace(before, after))
     main = (folder / "checker.py").read_text()
     for other in checker.BESIDE:
         found = hashlib.sha256((folder / other).read_bytes()).hexdigest()
         main = main.replace(checker.BESIDE[other], found)
     (folder / "checker.py").write_text(main)
     spec = importlib.util.spec_from_file_location(f"planted_{len(sys.modules)}", folder / "checker.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

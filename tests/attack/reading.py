@@ -15,7 +15,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-from tests.attack.truth import Document, UntrueError, dec
+from tests.attack.truth import Document, dec
 from tests.attack.truth_claims import need, whole_loss
 
 __all__ = ["Reader", "read_line", "read_release", "things"]
@@ -80,7 +80,10 @@ class Reader:
         need(found, f"{self.text[self.place : self.place + 60]!r} in place of a name in quotation marks")
         assert found is not None
         self.place = found.end()
-        need(found[1].isprintable() and (found[1] == name or _unescaped(found[1]) == name), f"{found[1]!r} in place of {name!r}")
+        need(
+            found[1].isprintable() and (found[1] == name or _unescaped(found[1]) == name),
+            f"{found[1]!r} in place of {name!r}",
+        )
 
     def plain_name(self, name: str) -> None:
         """Read a name: in quotation marks, unless it is one word that could be nothing else."""
@@ -155,7 +158,13 @@ def things(secret: Document) -> str:
         one, many = PARTS[secret["inside"]]
         inside = one if secret["count"] == 1 else many.format(f"{secret['count']:,}")
         return f"pictures that are alike outside of {inside}"
-    own = {"picture": "pictures of one size", "face": "faces", "document": "documents", "word": "words", "place": "places"}
+    own = {
+        "picture": "pictures of one size",
+        "face": "faces",
+        "document": "documents",
+        "word": "words",
+        "place": "places",
+    }
     return own.get(kind, "secrets")
 
 
@@ -212,7 +221,10 @@ def _at_least(reader: Reader, words: str, least: Fraction) -> None:
     need(found, "no number")
     assert found is not None
     reader.place = found.end()
-    need(dec(Fraction(found[0])) * (1 + Decimal("1e-45")) >= dec(least), f"a person costs more: {found[0]} in place of {float(least)}")
+    need(
+        dec(Fraction(found[0])) * (1 + Decimal("1e-45")) >= dec(least),
+        f"a person costs more: {found[0]} in place of {float(least)}",
+    )
 
 
 def _conditions(reader: Reader, records: Sequence[Document]) -> None:
@@ -263,7 +275,9 @@ def _condition(reader: Reader, one: Document) -> None:
     elif code == "stated-distances":
         reader.expect("; distances as stated in the file")
     elif code == "word-file":
-        reader.expect(f"; distances are those of the file's first {one['words']} words, if their vectors are whole multiples of ")
+        reader.expect(
+            f"; distances are those of the file's first {one['words']} words, if their vectors are whole multiples of "
+        )
         reader.number(one["step"], "is")
         reader.expect(" (stated)")
     elif code == "slope":
@@ -426,9 +440,7 @@ def _ways(reader: Reader, parts: Sequence[Document]) -> None:
         left = [part for part in left if part not in alike]
         _protected(reader, alike[0]["protects"])
         reader.expect(" in ")
-        reader.listed(
-            alike, lambda part: reader.listed(part["columns"], reader.plain_name, " with "), last=" and "
-        )
+        reader.listed(alike, lambda part: reader.listed(part["columns"], reader.plain_name, " with "), last=" and ")
 
 
 def _sized(protects: Document) -> str:

@@ -54,8 +54,11 @@ def read_meaning(text: str, record: Document) -> None:
             reader.expect(" can become at most ")
             need(_factor(reader) >= 100 * real / (1 + real) * SAFE, "a belief that is too low")
             reader.expect(" %.")
-    if any(one["code"] == "not-a-training-record" for one in record["conditions"]):
-        reader.expect(" This holds for records that the privatiser was not trained on.")
+    own = [one for one in record["conditions"] if one["code"] == "not-a-training-record"]
+    if own:
+        reader.expect(" This holds ")
+        reader.listed(own, lambda _: reader.expect("for records that the privatiser was not trained on"), "; ")
+        reader.expect(".")
     reader.end()
 
 
@@ -154,10 +157,14 @@ def _measure(reader: Reader, record: Document, factor: Fraction) -> None:
         reader.expect(f" metre{'' if factor == 1 else 's'} on the map")
         return
     if "called" in metric:
-        reader.expect(f" ({metric['called']})")
+        reader.expect(" (")
+        if re.fullmatch(r"\w+([.-]\w+)*", metric["called"]):
+            reader.expect(metric["called"])
+        else:
+            reader.python_name(metric["called"])
+        reader.expect(")")
         return
-    many = {"count": f" of {metric.get('count')} differences"}
-    words = many["count"] if metric["base"] in ("largest", "sum") else ""
+    words = f" of {metric['count']} differences" if metric["base"] in ("largest", "sum") else ""
     if metric["base"] == "words":
         reader.expect(f" (euclidean between word vectors (sha256 {metric['file']}))")
         return

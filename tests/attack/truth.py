@@ -16,7 +16,19 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-__all__ = ["Claim", "Document", "TooLargeError", "UntrueError", "any_two", "apart", "at_most", "dec", "holds", "law_loss", "rows_of"]
+__all__ = [
+    "Claim",
+    "Document",
+    "TooLargeError",
+    "UntrueError",
+    "any_two",
+    "apart",
+    "at_most",
+    "dec",
+    "holds",
+    "law_loss",
+    "rows_of",
+]
 
 Document = dict[str, Any]
 SLACK = Decimal("1e-45")
@@ -78,7 +90,8 @@ def holds(claim: Claim, document: Document) -> bool:
         distance = apart(claim.factor, base, document, len(rows))
         pairs = itertools.permutations(range(len(rows)), 2)
         return all(
-            (far := distance(x, y)) is None or alike(rows[x], rows[y], claim.epsilon * far, claim.delta) for x, y in pairs
+            (far := distance(x, y)) is None or alike(rows[x], rows[y], claim.epsilon * far, claim.delta)
+            for x, y in pairs
         )
     return _noise_holds(claim, document)
 
@@ -105,7 +118,9 @@ def _noise_holds(claim: Claim, document: Document) -> bool:
             count = {"sum": count + many - 1, "largest": count * many}.get(str(name), count)
         elif many > 1 and proof["law"] != "exponential choice":
             raise UntrueError("several numbers with a law for one")
-        return law_delta(epsilon, claim.delta, count, proof) if claim.delta else at_most(law_loss(count, proof), epsilon)
+        return (
+            law_delta(epsilon, claim.delta, count, proof) if claim.delta else at_most(law_loss(count, proof), epsilon)
+        )
     per_step = epsilon * claim.factor * step
     if claim.delta:
         return False
@@ -189,7 +204,10 @@ def _reports(name: str, oracle: Document, proof: Document, rows: list[list[Fract
         own, foreign = rows[0][0] + rows[0][1], rows[0][0] + rows[0][2]
         every = list(itertools.product((0, 1), repeat=size))
         chances = [[own if c == x else foreign for c in range(size)] for x in range(size)]
-        return [[math.prod(p if bit else 1 - p for p, bit in zip(row, bits, strict=True)) for bits in every] for row in chances]
+        return [
+            [math.prod(p if bit else 1 - p for p, bit in zip(row, bits, strict=True)) for bits in every]
+            for row in chances
+        ]
     held = rows[0][0] + rows[0][1]
     chosen = next((d for d in range(1, min(count, 10)) if held * (d - 1) == rows[0][0] * (count - 1)), None)
     if name == "subset-selection" and count > 9:

@@ -7,6 +7,7 @@ file has it. What is left out of a record counts as well: a simulation, somethin
 from __future__ import annotations
 
 import json
+import math
 import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -88,6 +89,7 @@ def as_stated(document: Document) -> Document:
         return document
     found = {**document, "claim": {**document["claim"]}, "proof": {**document["proof"]}}
     factor, base = metric_of(document["claim"]["metric"])
+    factor = _unrounded(factor, base, document)
     found["claim"]["metric"] = {**base, "factor": str(factor)} if base else {"called": document["claim"]["metric"]}
     if "around" in found["proof"]:
         found["proof"]["around"] = re.findall(r"[-0-9.e]+", document["proof"]["around"])
@@ -95,17 +97,33 @@ def as_stated(document: Document) -> Document:
         found["proof"]["parts"] = [as_stated(part) for part in document["proof"]["parts"]]
     if "in_the_clear" in found:
         clear = document["in_the_clear"]
-        found["in_the_clear"] = [{"code": EARLIER_CLEAR[one]} if one in EARLIER_CLEAR else {"called": one} for one in clear]
+        found["in_the_clear"] = [
+            {"code": EARLIER_CLEAR[one]} if one in EARLIER_CLEAR else {"called": one} for one in clear
+        ]
     if "measured" in found:
         found["measured"] = {"texts": document["measured"]}
     return found
 
 
+def _unrounded(factor: Fraction, base: Document, document: Document) -> Fraction:
+    """Version 1 wrote the float below a long factor, which the step of noise tells exactly."""
+    stated = document["claim"]["distances"]
+    if stated["shape"] not in ("steps", "adjacent") or "." not in document["claim"]["metric"]:
+        return factor
+    step = Fraction(document["step"]) if "step" in document else Fraction(2) ** base.get("lattice", 0)
+    exact, below = Fraction(stated["distance"]) / step, Fraction(float(factor))
+    return exact if below <= exact <= Fraction(math.nextafter(float(factor), math.inf)) else factor
+
+
 def simulated(randomness: Any, earlier: bool = False) -> bool:
     """Whether draws are those of a simulation; in version 1 every text that mentions one is."""
-    if earlier and "drawn by each respondent" != str(randomness)[:24]:
+    if earlier and not str(randomness).startswith("drawn by each respondent"):
         return any(words in str(randomness).lower() for words in ("simulation", "not for release"))
-    return randomness != RELEASED and type(randomness) is not dict and not str(randomness).startswith("drawn by each respondent")
+    return (
+        randomness != RELEASED
+        and type(randomness) is not dict
+        and not str(randomness).startswith("drawn by each respondent")
+    )
 
 
 # The record ---------------------------------------------------------------------------------------------------------------
@@ -120,7 +138,10 @@ def judge_claim(record: Document, document: Document) -> None:
     found: dict[str, list[Document]] = {}
     for one in record["conditions"]:
         found.setdefault(one["code"], []).append({name: value for name, value in one.items() if name != "code"})
-    need(all(len(many) == 1 for code, many in found.items() if code not in ("public-file", "not-a-training-record")), "twice")
+    need(
+        all(len(many) == 1 for code, many in found.items() if code not in ("public-file", "not-a-training-record")),
+        "twice",
+    )
     conditions = {code: many[0] for code, many in found.items()}
     _facts(conditions, found, record, stated)
     whole = json.dumps([record, stated["proof"], _labels(stated), stated["claim"]["distances"]], sort_keys=True)
@@ -136,7 +157,17 @@ def _labels(document: Document) -> Document:
 
 
 KNOWN = {
-    *("steps", "points-in-steps", "intervals", "level", "parts", "infinitely-apart", "stated-distances", "word-file", "slope"),
+    *(
+        "steps",
+        "points-in-steps",
+        "intervals",
+        "level",
+        "parts",
+        "infinitely-apart",
+        "stated-distances",
+        "word-file",
+        "slope",
+    ),
     *("hashes", "clear", "measured", "simulation", "public-file", "public-seed", "not-a-training-record"),
 }
 
@@ -144,7 +175,10 @@ KNOWN = {
 def _facts(conditions: Document, found: dict[str, list[Document]], record: Document, stated: Document) -> None:
     """What the file states must be in the record as it is stated, and no more than that."""
     need(set(conditions) <= KNOWN, "a condition that is not known")
-    need(("simulation" in conditions) == simulated(stated["randomness"], stated.get("version") == 1), "whether it is a simulation")
+    need(
+        ("simulation" in conditions) == simulated(stated["randomness"], stated.get("version") == 1),
+        "whether it is a simulation",
+    )
     files = [{"name": one["name"], "sha256": one["sha256"]} for one in stated.get("resources", [])]
     need(found.get("public-file", []) == files, "public files")
     need(found.get("public-seed", []) == ([{"seed": stated["seed"]}] if "seed" in stated else []), "the public seed")
@@ -155,9 +189,11 @@ def _facts(conditions: Document, found: dict[str, list[Document]], record: Docum
     need(conditions.get("hashes") == hashes, "what is hashed")
     own = [{"code": "not-a-training-record"}] * len(found.get("not-a-training-record", []))
     need(stated["claim"].get("conditions", []) == own, "the conditions that the claim states itself")
-    factor, base = metric_of(record["metric"])
-    there = metric_of(stated["claim"]["metric"])
-    need(base == there[1] and (base or record["metric"] == stated["claim"]["metric"]), "another metric")
+    base = metric_of(record["metric"])[1]
+    need(
+        base == metric_of(stated["claim"]["metric"])[1] and (base or record["metric"] == stated["claim"]["metric"]),
+        "another metric",
+    )
     need(("stated-distances" in conditions) == (not base), "where distances come from")
     values = stated["claim"]["distances"].get("distances", [])
     endless = {"pairs": values.count("inf"), "of": len(values)} if not base and "inf" in values else None
@@ -174,7 +210,10 @@ def _facts(conditions: Document, found: dict[str, list[Document]], record: Docum
     if level is not None:
         claim = stated["claim"]
         need(all(Fraction(value) == Fraction(claim[name]) for name, value in level.items()), "the level")
-        need(set(level) == {"level", "radius"} | ({"on_map"} if base.get("base") == "metres" else set()), "a level of less")
+        need(
+            set(level) == {"level", "radius"} | ({"on_map"} if base.get("base") == "metres" else set()),
+            "a level of less",
+        )
 
 
 @lru_cache(maxsize=1 << 13)
@@ -192,7 +231,9 @@ def _true(whole: str) -> bool:
         if proof["kind"] == "product":
             return not near and _product(Claim(epsilon, delta, factor, base, Fraction(1), False), conditions, document)
         step = _step(factor, base, conditions, document, near)
-        claim = Claim(epsilon, delta, factor, {name: value for name, value in base.items() if name != "lattice"}, step, near)
+        claim = Claim(
+            epsilon, delta, factor, {name: value for name, value in base.items() if name != "lattice"}, step, near
+        )
         return holds(claim, document) and ("level" not in conditions or _level(conditions["level"], step, proof))
 
 
@@ -209,7 +250,12 @@ def _step(factor: Fraction, base: Document, conditions: Document, document: Docu
     step = Fraction(distances["distance"]) / factor
     need(step > 0 and said in ([step], [] if step != 1 else said or []), "another step")
     need(Fraction(document.get("step", step)) == step, "another step than is stated")
-    limit = not near and proof["kind"] != "half line" and "lattice" not in base and not (proof["kind"] == "law" and step == 1)
+    limit = (
+        not near
+        and proof["kind"] != "half line"
+        and "lattice" not in base
+        and not (proof["kind"] == "law" and step == 1)
+    )
     need(not limit or "points-in-steps" in conditions, "a limit is missing: points in steps")
     ends = document.get("within"), document.get("answers")
     if proof["kind"] in ("ranged", "half line"):

@@ -49,12 +49,20 @@ def judge_release(record: Document, document: Document) -> None:
     need(type(rows) is int and rows >= 1 and (relation["unit"] is not None or rows == 1), "rows of a unit")
     need(record["kept"] == document["kept"] and record["exact"] == document["exact"], "what is not protected")
     changed = document.get("context_aware", [])
-    fields = [{name: value for name, value in one.items() if name != "promise"} for one in changed] if earlier else changed
+    fields = (
+        [{name: value for name, value in one.items() if name != "promise"} for one in changed] if earlier else changed
+    )
     need(record["context_aware"] == fields, "what is changed without an epsilon")
     _measured(record["context_aware"])
     rowwise = bool(record["kept"] or changed) or any(part["kind"] == "column" for part in record["parts"])
-    need(record["order"] == (document.get("order", "unsaid" if rowwise else None) if earlier else document["order"]), "the order")
-    need((record["order"] is not None) == rowwise and record["order"] in (None, "random", "kept", "unsaid"), "which order")
+    need(
+        record["order"] == (document.get("order", "unsaid" if rowwise else None) if earlier else document["order"]),
+        "the order",
+    )
+    need(
+        (record["order"] is not None) == rowwise and record["order"] in (None, "random", "kept", "unsaid"),
+        "which order",
+    )
     need(record["simulated"] is simulated(document["randomness"], earlier), "whether it is a simulation")
     open_rows = not rowwise or not record["parts"] or relation["relation"] == "same-rows"
     need(open_rows, "rows that are released, and whose number may differ")
@@ -66,7 +74,9 @@ def judge_release(record: Document, document: Document) -> None:
 def _measured(changed: Any) -> None:
     for one in changed:
         stated = one["measured"]
-        accuracy, prior, spent, most = (Fraction(stated[name]) for name in ("accuracy", "prior", "distortion", "most_distortion"))
+        accuracy, prior, spent, most = (
+            Fraction(stated[name]) for name in ("accuracy", "prior", "distortion", "most_distortion")
+        )
         need(0 <= prior <= accuracy <= 1 and 0 <= spent <= most and stated["rows"] >= 1, "measurements that cannot be")
 
 
@@ -94,7 +104,11 @@ def _parts(record: Document, document: Document, relation: Document, earlier: bo
         if part["kind"] == "column":
             _protects(part, stated, certificate, loss, earlier)
         total, deltas = total + loss * part["times"], deltas + least
-        need(document["randomness"] == stated["certificate"]["randomness"], "another randomness")
+        own = stated["certificate"]["randomness"]
+        need(
+            own == document["randomness"] or (earlier and record["simulated"] and simulated(own, True)),
+            "another randomness",
+        )
     if not record["parts"]:
         need(record["epsilon"] is None and record["delta"] is None, "a total of nothing")
         return
@@ -179,7 +193,11 @@ def _listed(pair: Document, base: Document, certificate: Document) -> Decimal:
         return NOTHING
     if Fraction(claim["delta"]):
         epsilon = Fraction(claim["epsilon"]) * Fraction(claim["distances"]["distance"])
-        return dec(epsilon) if all(alike(rows[x], rows[y], epsilon, Fraction(claim["delta"])) for x, y in near) else NOTHING
+        return (
+            dec(epsilon)
+            if all(alike(rows[x], rows[y], epsilon, Fraction(claim["delta"])) for x, y in near)
+            else NOTHING
+        )
     return max(_ratio(rows[x], rows[y]) for x, y in near)
 
 
@@ -249,10 +267,17 @@ def _of_noise(pair: Document, factor: Fraction, base: Document, certificate: Doc
     if near:
         apart_ = math.ceil(size * factor)  # of steps of at most 1 in the claim, each of which loses epsilon
         if proof["kind"] != "law" or Fraction(claim["delta"]) or name != "line":
-            need(apart_ == 1 or (not Fraction(claim["delta"]) and len(proof.get("inputs", [0])) == 1), "values too far apart")
+            need(
+                apart_ == 1 or (not Fraction(claim["delta"]) and len(proof.get("inputs", [0])) == 1),
+                "values too far apart",
+            )
             return dec(Fraction(claim["epsilon"])) * apart_
         count = math.ceil(size / step)
-        return law_loss(count, proof) if proof["law"] != "staircase" else min(law_loss(count, proof), _chain(apart_, claim))
+        return (
+            law_loss(count, proof)
+            if proof["law"] != "staircase"
+            else min(law_loss(count, proof), _chain(apart_, claim))
+        )
     count = math.floor(size / step)
     if proof["kind"] == "law" and name in ("line", "manhattan"):
         return law_loss(count, proof) if count else NOTHING
