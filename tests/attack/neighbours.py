@@ -1,12 +1,16 @@
 """Neighbouring tables from every kind of source: what is published of two of them differs in draws alone.
 
-Three ways in which two tables can be neighbours, each under one seed:
+Five ways in which two tables can be neighbours, each under one seed:
 
 * ``unused``: they differ in columns and keys that the policy does not use (how many, their names, their types, one odd cell), in
   the order of columns, and in dictionaries; the folders are the same byte for byte;
 * ``dropped``: they differ in a row that is left out, because its unit has too many; the same byte for byte;
 * ``protected``: they differ in the protected values of one row; schemas, row groups, kept columns, the certificate, the lock and
-  the words of the report are the same, and so is everything but draws.
+  the words of the report are the same, and so is everything but draws;
+* ``values``: they have the same rows of every unit (same-rows), and all protected values of the rows of one unit are any others:
+  missing, undeclared, beyond all ranges, of types that only look alike; the same but for draws, with the plan;
+* ``rows``: one of them lacks all rows of one unit (add-remove, answers alone), as many as it has, whatever they hold; the same
+  but for draws, with the plan.
 
 What is random by design (the name of a release, its nonce, the time) is left out.
 """
@@ -36,7 +40,7 @@ import noisewright as nw
 __all__ = ["SOURCES", "WAYS", "compare"]
 
 Row = dict[str, Any]
-WAYS = ("unused", "dropped", "protected")
+WAYS = ("unused", "dropped", "protected", "values", "rows")
 FORMATS = ("parquet", "csv", "arrow", "xlsx", "csv.gz")
 REGIONS = ["a", "b", "elsewhere", "nobody declared this"]
 WARDS = ["north", "south", "=east", "wést", None]
@@ -71,6 +75,70 @@ USED = {
     "region": pa.string(),
     "weight": pa.float64(),
 }
+ANY_VALUES: dict[str, Any] = {
+    **POLICY,
+    "types": {"stay": "integer", "weight": "number"},
+    "columns": [
+        {**POLICY["columns"][0], "outside": "clamp", "fill": 50},
+        *POLICY["columns"][1:3],
+        {**POLICY["columns"][3], "other": "no", "fill": "no"},
+        {**POLICY["columns"][4], "fill": "elsewhere"},
+    ],
+    "queries": [
+        {**POLICY["queries"][0], "missing": "skip"},
+        {**POLICY["queries"][1], "missing": "skip"},
+        {"name": "visits", "aggregate": "count", "epsilon": 1},
+        {
+            "name": "longer",
+            "aggregate": "count",
+            "by": {"ward": ["north", "south"]},
+            "where": "stay > 1",
+            "epsilon": 1,
+        },
+        {"name": "old", "aggregate": "count", "where": "age >= 60", "epsilon": 1},
+    ],
+}
+ANY_VALUES["queries"][0]["missing"] = "refuse"  # a count of groups has nothing to skip
+"""With a rule for every value, so that nothing is refused."""
+ANSWERS: dict[str, Any] = {
+    **{name: POLICY[name] for name in ("dataset", "budget", "unit")},
+    "types": {"stay": "integer", "weight": "number", "age": "integer"},
+    "queries": [
+        *ANY_VALUES["queries"],
+        {
+            "name": "regions",
+            "aggregate": "histogram",
+            "column": "region",
+            "values": REGIONS[:2],
+            "missing": "skip",
+            "epsilon": 1,
+        },
+        {
+            "name": "days",
+            "aggregate": "sum",
+            "column": "stay",
+            "within": [0, 30],
+            "by": {"ward": ["north"]},
+            "epsilon": 1,
+        },
+        {
+            "name": "median",
+            "aggregate": "quantile",
+            "quantile": 0.5,
+            "column": "age",
+            "within": [0, 110],
+            "missing": "skip",
+            "epsilon": 1,
+        },
+    ],
+}
+ODD: dict[str, list[Any]] = {
+    "age": [None, -(10**6), 10**9, 0, 110, 31],
+    "smoker": [None, "", "Yes", "yes ", "1", "true", "nan", "no"],
+    "region": [None, "", "A", " a", "elsewhere", "NULL", "0", "b"],
+    "weight": [None, float("nan"), float("inf"), -float("inf"), 1e300, -0.0, 70.0, 70.5],
+}
+"""Values of the protected columns: missing, undeclared, beyond all ranges, and whole numbers among others."""
 MADE = re.compile(r"Made on [^<]* UTC by")
 PART = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """In the names that Spark gives to parts of a table."""
@@ -92,20 +160,37 @@ def compare(kind: str, way: str, number: int, folder: Path, session: Any = None)
             "region": "a region that nobody else is from",
             "weight": 1.5,
         }
+    policy = {"values": ANY_VALUES, "rows": ANSWERS}.get(way, POLICY)
+    if way in ("values", "rows"):
+        for row in rows:
+            row["weight"] = float(int(row["weight"]))
+        others = [dict(row) for row in rows]
+        who = ["p0", "p2"][int(rng.integers(2))]  # with three rows, of which two count, or with one
+        for table in (rows, others):
+            for row in table:
+                row |= {
+                    name: cells[int(rng.integers(len(cells)))] for name, cells in ODD.items() if row["patient"] == who
+                }
+    if way == "rows":
+        others = [row for row in others if row["patient"] != who]
     if way == "protected":
         place = int(rng.integers(2, len(rows) - 1))
         others[place] |= {"age": int(rng.integers(0, 110)), "smoker": "yes", "weight": float(rng.uniform(0, 200))}
         others[place] |= {"region": "a region that nobody else is from"}
     form = FORMATS[number % (2 if session is not None else len(FORMATS))]
-    found = []
+    found, plans = [], []
     for name, content in (("one", rows), ("other", others)):
         place = folder / name
         place.mkdir()
         noise = rng if way == "unused" else np.random.default_rng(number)
         data = _given(kind, content, noise, place, session)
-        nw.release(POLICY, data, output=place / "out", seed=number, format=form, engine="spark" if session else "local")
+        engine: Any = "spark" if session else "local"
+        done = nw.release(policy, data, output=place / "out", seed=number, format=form, engine=engine)
+        plans.append(done.plan.to_json())
         found.append(place / "out")
-    return list(_differences(*found, draws=way == "protected"))
+    if plans[0] != plans[1]:
+        return ["the plan differs"]
+    return list(_differences(*found, draws=way in ("protected", "values", "rows")))
 
 
 # Tables -------------------------------------------------------------------------------------------------------------------

@@ -375,7 +375,7 @@ def read_release(text: str, record: Document) -> None:
         _cost(reader, record["epsilon"], record["delta"])
         reader.expect(" between ")
         _neighbours(reader, relation)
-        _ways(reader, [part for part in parts if part["kind"] == "column"])
+        _ways(reader, record)
         reader.expect(f"; {len(parts):,} part{'' if len(parts) == 1 else 's'}:")
     for part in parts:
         reader.expect(f"\n  {part['kind']} ")
@@ -414,13 +414,13 @@ def _cost(reader: Reader, epsilon: Any, delta: Any) -> None:
 def _neighbours(reader: Reader, relation: Document) -> None:
     unit, rows, there = relation["unit"], relation["rows"], relation["relation"] == "add-remove"
     if unit is None and there:
-        reader.expect("two tables, one of which has one row more")
+        reader.expect("two tables that are alike but for one row, which only one of them has")
     elif unit is None:
         reader.expect("two tables with the same number of rows that differ in the values of one row")
     elif there:
-        reader.expect("two tables, one of which has all rows of one ")
+        reader.expect("two tables that are alike but for the rows of one ")
         reader.plain_name(unit)
-        reader.expect(f" (at most {rows}) and the other none of them")
+        reader.expect(f" (at most {rows}), which only one of them has")
     else:
         reader.expect("two tables with the same rows of every ")
         reader.plain_name(unit)
@@ -429,18 +429,22 @@ def _neighbours(reader: Reader, relation: Document) -> None:
         reader.expect(f" (at most {rows}) have other values")
 
 
-def _ways(reader: Reader, parts: Sequence[Document]) -> None:
-    """By how much each protected column may differ: columns that are protected alike are named together."""
-    left = list(parts)
-    for turn in range(len(parts)):
-        if not left:
-            break
-        reader.expect(": by " if turn == 0 else ", by ")
+def _ways(reader: Reader, record: Document) -> None:
+    """By how much each column may differ: those that are protected alike are named together, then those that are not."""
+    left = [part for part in record["parts"] if part["kind"] == "column"]
+    start = ": by "
+    while left:
+        reader.expect(start)
         alike = [part for part in left if _sized(part["protects"]) == _sized(left[0]["protects"])]
         left = [part for part in left if part not in alike]
         _protected(reader, alike[0]["protects"])
         reader.expect(" in ")
         reader.listed(alike, lambda part: reader.listed(part["columns"], reader.plain_name, " with "), last=" and ")
+        start = ", by "
+    same = [*record["kept"], *(name for one in record["context_aware"] for name in one["columns"])]
+    if same:  # neighbours do not differ there, since nothing is protected there
+        reader.expect(f"{start}nothing in ")
+        reader.listed(same, reader.plain_name, last=" and ")
 
 
 def _sized(protects: Document) -> str:

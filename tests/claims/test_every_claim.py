@@ -124,13 +124,20 @@ def of_mechanism(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
 def of_release(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
     """What may be said of the claims of a release."""
     relation, ways = record["neighbours"], phrases.ways_of(record)
-    found = {phrases.between(relation, ways), phrases.neighbours(relation), phrases.public_facts(relation)}
+    found = {phrases.tables(record), phrases.neighbours(relation), phrases.public_facts(relation)}
     found |= {phrases.one_unit(relation), phrases.ways(ways), *phrases.release_lines(record)}
     if record["parts"]:
         epsilon, delta = (float_up(Fraction(record[name])) for name in ("epsilon", "delta"))
-        whole = Guarantee(epsilon, Neighbours(relation, ways), delta, "adjacent", radius=1.0)
+        whole = Guarantee(epsilon, Neighbours(relation, ways, phrases.same_in(record)), delta, "adjacent", radius=1.0)
+        found.add(
+            f"{totals.total(Fraction(record['epsilon']), Fraction(record['delta']))} between {phrases.tables(record)}"
+        )
         found |= {phrases.release_claim(record), str(whole), whole.reading(), whole.in_words()}
         found |= prices(Fraction(record["epsilon"]), Fraction(record["delta"]))
+    near = {", ".join(names): phrases.apart(one) for one, names in ways if one["kind"] == "near"}
+    beyond = "; ".join(f"{' and '.join(names.split(', '))}: {words}" for names, words in near.items())
+    found |= {phrases.OPEN, phrases.EXACT, totals.whose(relation["unit"]), totals.farther(beyond)}
+    found |= {totals.unprotected(bool(record["kept"]), False, bool(record["exact"]))} if not record["parts"] else set()
     found |= {totals.BELIEF, totals.GUESSES, totals.PROTECTED, *totals.GLOSSARY.values()}
     for part in record["parts"]:
         found |= prices(Fraction(part["price"]), Fraction(part["delta"]))
@@ -159,7 +166,8 @@ def remains(text: str, known: set[str]) -> list[str]:
     for words in sorted(map(plain, filter(None, known)), key=len, reverse=True):
         text = text.replace(words, "·")
         text = text.replace(words[0].upper() + words[1:], "·")
-    patterns = "|".join(CLAIMS.values())
+    numbers = r"[0-9][0-9./e^-]*"  # where a text of the source has the place of a number
+    patterns = "|".join(pattern.replace(r"\{\}", numbers) for pattern in CLAIMS.values())
     return [f"{text[max(0, one.start() - 60) : one.end() + 60]!r}" for one in re.finditer(patterns, text)]
 
 
@@ -226,7 +234,7 @@ def test_a_release_says_what_its_certificate_has(policy: dict[str, Any], tmp_pat
         if output.startswith(("{", "[")):
             shown[f"{name} --json"] = " | ".join(strings(json.loads(output)))
     assert {name: found for name, text in shown.items() if (found := remains(text, known))} == {}
-    assert phrases.between(record["neighbours"], phrases.ways_of(record)) in shown["report"] or not record["parts"]
+    assert phrases.tables(record) in shown["report"] or not record["parts"]
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)

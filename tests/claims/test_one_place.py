@@ -23,9 +23,15 @@ CLAIMS = {
     "pairs": r"\bany two (secrets|tables|pictures|values|answers|documents|profiles|places|records|faces|points|vectors|words)\b",
     "tables": r"\btwo (such )?tables\b|differ in (one|the rows)",
     "units": r"\bper unit of\b|\bbetween neighbours \(",
-    "guarantees": r"epsilon = \{\}(,| between| per| for one)|epsilon \{\} (between|for each|for any)",
+    "unprotected": r"NOT protected|[Nn]othing is (promised|protected)|\bprotects (each|every)\b|are protected less",
+    "alike": r"indistinguishabl|cannot be told apart|(keeps?|told apart|apart) .{0,40}\bfactor\b|more than e\^",
+    "promises": r"guarantee holds|promises no epsilon|no differential privacy(?! budget)|nobody (can|could) tell",
+    "guarantees": r"epsilon = \{\}(,| between| per| for one)|epsilon \{\} (between|for (each|any|every|one|all)\b)",
 }
 PARSING = (
+    r"(verify\(\)|in_words\(\)|reading\(\)|\b(claim|words|promise|between|protects|guarantee))"
+    r"\.(r?partition|r?split|splitlines|startswith|removeprefix)\(\s*f?[\"'][^\"']*[a-z;]|"
+    r"[!=]= f?[\"']epsilon = |"
     r"startswith\(\s*f?[\"'](any two|at most|epsilon =|two tables|between)"
     r"|removeprefix\(\s*f?[\"'](epsilon|at most|any two)"
 )
@@ -76,7 +82,11 @@ def parsing(source: Path) -> list[str]:
         name = path.relative_to(source).as_posix()
         if name not in MAY_PARSE:
             lines = path.read_text(encoding="utf-8").splitlines()
-            found += [f"{name}:{number}" for number, line in enumerate(lines, 1) if re.search(PARSING, line)]
+            found += [
+                f"{name}:{number}"
+                for number, line in enumerate(lines, 1)
+                if re.search(PARSING, line) and ">>>" not in line
+            ]
     return found
 
 
@@ -101,6 +111,12 @@ def test_no_place_parses_a_claim() -> None:
         'x = f"epsilon {e} between any two {things}"\n',
         'x = "The odds between two secrets change by a factor of 3."\n',
         'x = "for any two pictures of this size"\n',
+        'x = f"epsilon {e:.3g} keeps such neighbours within a factor of {times}"\n',
+        'x = f"nothing was hidden in {names}: nothing is promised there"\n',
+        'x = f"{names}: released as it is, NOT protected"\n',
+        'x = "Both tables are indistinguishable."\n',
+        'x = "This release protects every row by itself."\n',
+        'x = "It promises no epsilon."\n',
     ],
 )
 def test_a_planted_sentence_is_found(tmp_path: Path, line: str) -> None:
@@ -108,8 +124,17 @@ def test_a_planted_sentence_is_found(tmp_path: Path, line: str) -> None:
     assert list(worded(tmp_path)) == ["page.py"]
 
 
-def test_planted_parsing_is_found(tmp_path: Path) -> None:
-    (tmp_path / "page.py").write_text('if words.startswith("any two values"):\n    pass\n')
+@pytest.mark.parametrize(
+    "line",
+    [
+        'if words.startswith("any two values"):\n    pass\n',
+        'x = certificate.verify().partition(";")[0]\n',
+        'x = promise.words.partition(" Measured on public faces")[0]\n',
+        'x = claim == "epsilon = 0.5 per unit"\n',
+    ],
+)
+def test_planted_parsing_is_found(tmp_path: Path, line: str) -> None:
+    (tmp_path / "page.py").write_text(line)
     assert parsing(tmp_path) == ["page.py:1"]
 
 
@@ -118,5 +143,10 @@ def test_docstrings_and_refusals_are_no_claims(tmp_path: Path) -> None:
     assert worded(tmp_path) == {}
 
 
-NO_CLAIMS: dict[str, str] = {}
+NO_CLAIMS: dict[str, str] = {
+    "learned/in_policies.py": "refuses to make a certificate",
+    "images/baselines/raw_windows.py": "the false claim of a baseline that calls itself UNSAFE",
+    "releases/ledger/_neighbours.py": "reads what earlier versions of a ledger recorded",
+    "releases/policy/_rules.py": "refuses a policy that protects any two values without a range",
+}
 """Modules with such words that are not about a guarantee, and why."""

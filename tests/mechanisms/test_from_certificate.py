@@ -79,7 +79,7 @@ def test_every_exact_certificate_is_proved(file: Path) -> None:
 
 @pytest.mark.parametrize("file", ALL, ids=stem)
 def test_a_loaded_certificate_draws_and_has_the_same_certificate(file: Path) -> None:
-    given, text = load_certificate(file), file.read_text()
+    given = load_certificate(file)
     name = str(given.document["mechanism"])
     if name in UNNAMED:
         with pytest.raises(
@@ -93,9 +93,9 @@ def test_a_loaded_certificate_draws_and_has_the_same_certificate(file: Path) -> 
     own = found.certificate(rng)
     if given.randomness.startswith("drawn by each respondent"):  # a computer draws now
         assert own.randomness == RELEASE_RANDOMNESS
-        document = {**own.document, "randomness": given.randomness}
+        document = {**own.document, "randomness": given.document["randomness"]}
         own = Certificate({**document, "digest": checker.digest(document)})
-    assert own.to_json() == text
+    assert own.document == given.document
     values = secrets_of(found, name)
     drawn = found.release(values)
     assert len(drawn) == len(values)
@@ -151,7 +151,7 @@ def test_the_certificate_of_a_release_has_no_single_mechanism(file: Path) -> Non
 def changed(name: str, change: Callable[[dict[str, Any]], None]) -> Certificate:
     document = json.loads((KEPT / "certificates" / f"{name}.json").read_text())
     change(document)
-    return Certificate({**document, "digest": checker.digest(document)})
+    return Certificate.from_document({**document, "digest": checker.digest(document)})
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,13 @@
 """A certificate proves its claim for the metric it is about, and cannot be renamed to another one."""
 
 import pytest
+from claim_support import LATTICE, record_of
 
 import noisewright as nw
 from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import CertificateError
 
 PARIS = (48.8566, 2.3522)
-LATTICE = " between points of the lattice 2^"
-
 MADE = {
     "planar": (nw.planar_laplace(epsilon=1), f"euclidean{LATTICE}-10"),
     "planar level": (nw.planar_laplace(epsilon=1, radius=200), f"euclidean{LATTICE}-3"),
@@ -26,6 +25,7 @@ OTHERS = ["euclidean", "discrete", "manhattan", "hamming", "angular", "line", "s
 
 
 def renamed(certificate, metric, **claim):
+    metric = record_of(metric)
     document = {**certificate.document, "claim": {**certificate.document["claim"], "metric": metric, **claim}}
     return nw.Certificate({**document, "digest": checker.digest(document)})
 
@@ -59,7 +59,7 @@ def test_the_sentence_states_the_step(name):
     said = certificate.verify()
     if LATTICE in own:
         for other in (f"1/1000 * {own}", f"2 * {own}", own + "1"):
-            with pytest.raises(CertificateError, match=r"not the one that the noise lives on|rounded to the lattice"):
+            with pytest.raises(CertificateError, match=r"not the one that the noise is on|rounded to the lattice"):
                 renamed(certificate, other).verify()
         return
     if "lattice" in certificate.document:  # it states its step beside the claim, which then does not fit

@@ -13,6 +13,9 @@ import pytest
 from tests.attack.neighbours import SOURCES, WAYS, compare
 
 import noisewright as nw
+from noisewright.claims import phrases
+from noisewright.core.certificates.checker import checker_release
+from noisewright.core.certificates.checker.checker import NotProved, digest
 from noisewright.core.errors import DataError, PolicyError
 from noisewright.releases.output.lock import Lock
 
@@ -85,3 +88,54 @@ def test_words_of_filters_are_no_columns(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"age": 5, "ward": "a", "and": 1, "abs": 2, "AND": 3}\n')
     done = nw.release(asked, tmp_path / "t.jsonl", seed=1)
     assert list(done.plan.types) == ["age", "ward"]
+
+
+def test_tables_with_other_rows_of_a_unit_are_no_neighbours(tmp_path: Path) -> None:
+    """Released rows tell 3 rows of a patient from 5 with certainty, so no sentence and no certificate may be about those."""
+    policy = {
+        **AGES,
+        "budget": {"epsilon": 9},
+        "unit": {"column": "patient", "rows": 5},
+        "columns": AGES["columns"][:1],
+    }
+    for many in (3, 5):
+        table = pa.table({"patient": ["p", *["q"] * many], "age": list(range(many + 1))})
+        nw.release(policy, table, output=tmp_path / str(many), seed=1)
+    locks = [Lock.from_json((tmp_path / name / "policy.lock").read_text()) for name in ("3", "5")]
+    assert [lock.rows for lock in locks] == [4, 6]
+    document = json.loads((tmp_path / "3" / "certificate.json").read_text())
+    assert (tmp_path / "5" / "certificate.json").read_text() == (tmp_path / "3" / "certificate.json").read_text()
+    claim = phrases.release_claim(checker_release.examine(document))
+    assert (
+        "between two tables with the same rows of every patient, in which the rows of one patient (at most 5)" in claim
+    )
+    document["neighbours"]["relation"] = "add-remove"
+    with pytest.raises(NotProved, match="released rows show how many there are"):
+        checker_release.examine({**document, "digest": digest(document)})
+    with pytest.raises(PolicyError, match="a unit cannot be hidden by leaving it out"):
+        nw.plan({**policy, "neighbours": "add-remove"}, table)
+
+
+@pytest.mark.parametrize("excess", ["refuse", "first"])
+def test_what_neighbours_share_is_published_alike(tmp_path: Path, excess: str) -> None:
+    """The number of rows and of those in each kept group, in the lock and in exact answers; with other values of one patient."""
+    counted = [
+        {"name": "visits", "aggregate": "count", "epsilon": 1},
+        {"name": "wards", "aggregate": "count", "by": {"ward": ["a", "b"]}, "epsilon": 1},
+        {"name": "old", "aggregate": "count", "where": "age > 60", "epsilon": 1},
+    ]
+    unit = {"column": "patient", "rows": 2, "excess": excess}
+    policy = {**AGES, "budget": {"epsilon": 9}, "unit": unit, "queries": counted}
+    rows = ["q", "p", "p", *(["p"] if excess == "first" else [])]
+    found = []
+    for ages in ([10, 20, 30, 40], [10, 99, 98, 97]):
+        table = pa.table({"patient": rows, "age": ages[: len(rows)], "ward": ["a", "b", "a", "b"][: len(rows)]})
+        done = nw.release(policy, table, seed=3)
+        found.append((done.rows, done.answers["visits"], done.answers["wards"], done.plan.to_json()))
+    assert found[0] == found[1]
+    assert found[0][0] == 3
+    assert found[0][2]["wards"].to_pylist() == [2, 1]
+    assert "by at most 5 in age, by nothing in ward" in done.plan.between
+    shares = {part["name"]: (part["epsilon"], part["protects"]) for part in done.plan.to_json()["queries"]}
+    assert shares["visits"] == shares["wards"] == (0.0, "nothing: answered exactly")
+    assert shares["old"] == (1.0, "the rows of one patient (at most 2), with any other values")

@@ -9,7 +9,7 @@ A record of one mechanism has ``epsilon``, ``delta``, ``metric``, ``scope`` ("me
 >>> line({"epsilon": "1/2", "delta": "0", "scope": "metric", "metric": {"base": "line"}, "conditions": []})
 'epsilon = 0.5 per unit of line'
 >>> neighbours({"relation": "add-remove", "unit": "patient", "rows": 3})
-'two tables, one of which has all rows of one patient (at most 3) and the other none of them'
+'two tables that are alike but for the rows of one patient (at most 3), which only one of them has'
 """
 
 from __future__ import annotations
@@ -177,7 +177,8 @@ def base_name(metric: Record) -> str:
     """Return the name of a metric record without its factor."""
     base = metric["base"]
     if base == "tables":
-        return between(metric["neighbours"], [(one, names) for one, names in metric["columns"]])
+        columns = [(one, names) for one, names in metric["columns"]]
+        return between(metric["neighbours"], columns, metric.get("same", ()))
     if base in ("largest", "sum"):
         base = f"{base} of {metric['count']} differences"
     elif base == "metres":
@@ -566,6 +567,10 @@ def rests_on_statements(record: Record) -> bool:
 # Releases -------------------------------------------------------------------------------------------------------------------
 
 
+ONE_UNIT = "two tables that differ in one unit"
+"""What is said of a budget whose neighbours nobody stated."""
+
+
 def neighbours(record: Record) -> str:
     """Return which two tables a release is about.
 
@@ -577,12 +582,12 @@ def neighbours(record: Record) -> str:
     rows, relation = record["rows"], record["relation"]
     if record["unit"] is None:
         if relation == "add-remove":
-            return "two tables, one of which has one row more"
+            return "two tables that are alike but for one row, which only one of them has"
         return "two tables with the same number of rows that differ in the values of one row"
     unit = named(record["unit"])
     most = f"the rows of one {unit} (at most {rows})"
     if relation == "add-remove":
-        return f"two tables, one of which has all rows of one {unit} (at most {rows}) and the other none of them"
+        return f"two tables that are alike but for {most}, which only one of them has"
     return f"two tables with the same rows of every {unit}, in which {most} have other values"
 
 
@@ -607,29 +612,55 @@ def public_facts(record: Record) -> str:
     return f"the number of rows{each}"
 
 
-def between(record: Record, columns: Sequence[tuple[Record, Sequence[str]]]) -> str:
-    """Return which two tables a release is about, and by how much the protected columns may differ."""
-    told = ways(columns)
+def between(record: Record, columns: Sequence[tuple[Record, Sequence[str]]], same: Sequence[str] = ()) -> str:
+    """Return which two tables a release is about, and by how much their columns may differ.
+
+    ``same``: the columns that are released without protection, in which the two tables do not differ.
+
+    >>> one_row, age = {"relation": "same-rows", "unit": None, "rows": 1}, {"kind": "near", "type": "number", "distance": "5"}
+    >>> print(between(one_row, [(age, ["age"])], ["ward"]))
+    two tables with the same number of rows that differ in the values of one row: by at most 5 in age, by nothing in ward
+    """
+    told = ways(columns, same)
     return f"{neighbours(record)}: {told}" if told else neighbours(record)
 
 
-def ways(columns: Sequence[tuple[Record, Sequence[str]]]) -> str:
-    """Return by how much the protected columns of two neighbouring tables may differ."""
+def ways(columns: Sequence[tuple[Record, Sequence[str]]], same: Sequence[str] = ()) -> str:
+    """Return by how much the released columns of two neighbouring tables may differ."""
     alike: dict[str, list[str]] = {}
     for protected, names in columns:
         alike.setdefault(by(protected), []).append(" with ".join(map(named, names)))
+    if same:
+        alike["nothing"] = list(map(named, same))
     return ", ".join(f"by {words} in {listed(names)}" for words, names in alike.items())
 
 
-def one_unit(record: Record) -> str:
-    """Return what an answer protects.
+EXACT = "nothing: answered exactly"
+
+
+def one_unit(record: Record, same: Sequence[str] = ()) -> str:
+    """Return what an answer protects; ``same``: columns in which neighbours do not differ, and that the answer shows.
 
     >>> one_unit({"relation": "add-remove", "unit": None, "rows": 1})
     'one row, there or not'
+    >>> one_unit({"relation": "same-rows", "unit": None, "rows": 1}, ["ward"])
+    'one row, with any other values and the same ward'
     """
     unit = record["unit"]
     who = "one row" if unit is None else f"the rows of one {named(unit)} (at most {record['rows']})"
-    return f"{who}, there or not" if record["relation"] == "add-remove" else f"{who}, with any other values"
+    if record["relation"] == "add-remove":
+        return f"{who}, there or not"
+    return f"{who}, with any other values" + (f" and the same {listed(map(named, same))}" if same else "")
+
+
+def exact_answer(columns: Sequence[str]) -> str:
+    """Return why an answer without noise reveals nothing that a release does not show.
+
+    >>> exact_answer([]), exact_answer(["ward"])
+    ('exact: neighbours have the same number of rows, so it is public', 'exact: neighbours have the same ward, so it is public')
+    """
+    same = listed(map(named, columns)) if columns else "number of rows"
+    return f"exact: neighbours have the same {same}, so it is public"
 
 
 def size(protected: Record) -> str:
@@ -760,12 +791,22 @@ def release_claim(record: Record) -> str:
     """Return the total of a release and the tables that it is about."""
     if record["epsilon"] is None:
         return "no epsilon is claimed, so there is nothing to prove"
-    return f"{cost(record['epsilon'], record['delta'])} between {between(record['neighbours'], ways_of(record))}"
+    return f"{cost(record['epsilon'], record['delta'])} between {tables(record)}"
+
+
+def tables(record: Record) -> str:
+    """Return which two tables a release is about."""
+    return between(record["neighbours"], ways_of(record), same_in(record))
 
 
 def ways_of(record: Record) -> list[tuple[Record, Sequence[str]]]:
     """Return the protected distances of a release, column by column."""
     return [(part["protects"], part["columns"]) for part in record["parts"] if part["kind"] == "column"]
+
+
+def same_in(record: Record) -> list[str]:
+    """Return the columns of a release that are not protected, so that neighbours have the same values there."""
+    return [*record["kept"], *(name for one in record["context_aware"] for name in one["columns"])]
 
 
 def release_lines(record: Record) -> list[str]:

@@ -15,17 +15,36 @@ from noisewright.claims import phrases
 from noisewright.claims.figures import downward, factor_above, factor_in_words, figure, float_up, rounded_up, upward
 
 __all__ = [
+    "FAMILY_UNITS",
+    "NOT_BY_DISTANCE",
+    "NO_EPSILON",
+    "OF_PICTURES",
+    "OF_REGIONS",
+    "ROWS",
     "context_line",
     "context_meaning",
     "counted",
+    "delta_between",
     "hashes",
     "hashes_in_short",
+    "hidden_places",
+    "hidden_together",
+    "keeps_within",
     "level_meaning",
     "level_reading",
     "needs",
+    "not_hidden",
+    "odds_changed",
+    "of_each_bit",
+    "of_one_person",
+    "per_unit",
+    "rate",
     "reading",
     "seed_meaning",
     "seed_note",
+    "smallest_of_two",
+    "told_apart",
+    "within_and_beyond",
 ]
 
 Record = Mapping[str, Any]
@@ -109,6 +128,104 @@ def level_meaning(level: Record) -> str:
     return phrases.odds(f"{phrases.within(level)},", factor_in_words(bound), such, belief)
 
 
+# Rates, and pairs of secrets ------------------------------------------------------------------------------------------------
+
+FAMILY_UNITS = (
+    "The epsilon of response is between any two answers; that of geometric and exponential for each 1 of difference."
+)
+OF_PICTURES = "Between any two pictures; for faces, between any two faces."
+OF_REGIONS = (
+    "Between any two pictures of one size (all regions together), or two faces (each that is found); see --pixels."
+)
+ROWS = {  # what an epsilon is counted by, for noise on a count or on the values of a row
+    "count": "for each row that is added or taken away",
+    "geometric": "for each place between two values in their order",
+    "response": "between any two values of a row",
+}
+
+
+NO_EPSILON = "no epsilon and no differential privacy; single records may come out as they are"
+NOT_BY_DISTANCE = "nothing is promised by distance for this family"
+
+
+def not_hidden(names: str) -> str:
+    """Return that pictures in which nothing was hidden have no promise."""
+    return f"nothing was hidden in {names}: nothing is promised there"
+
+
+def keeps_within(epsilon: float, who: str, times: float) -> str:
+    """Return the epsilon, rounded down, at which two words are told apart by a factor at most, rounded up.
+
+    >>> keeps_within(2.3456, "such neighbours", 3)
+    'epsilon 2.34 keeps such neighbours within a factor of 3'
+    """
+    return f"epsilon {downward(epsilon, 3)} keeps {who} within a factor of {upward(times, 3)}"
+
+
+def per_unit(metric: object) -> str:
+    """Return what an epsilon is for that grows with a distance."""
+    return f"per unit of {metric}"
+
+
+def rate(epsilon: Any, metric: object) -> str:
+    """Return an epsilon for each unit of a distance."""
+    return f"epsilon = {upward(epsilon)} {per_unit(metric)}"
+
+
+def told_apart(epsilon: str) -> str:
+    """Return the largest epsilon between two secrets of a channel."""
+    return f"epsilon {epsilon} between the two secrets that it tells apart best"
+
+
+def smallest_of_two(metric: object, old: str, new: str) -> str:
+    """Return the smallest epsilons of a mechanism and of one that may replace it."""
+    return f"smallest epsilon {per_unit(metric)}: {old} for the old one, {new} for the new one"
+
+
+def odds_changed(pair: tuple[Any, Any] | None, before: float, after: float, output: Any, of: str) -> str:
+    """Return how the odds of two secrets change at an output of a channel, beside its epsilon."""
+    if pair is None:
+        return "no odds change: the output tells nothing about the secrets that are possible"
+    first, second = pair
+    return f"the odds of {first} against {second} change from {before:.6g} to {after:.6g} at output {output}; {of}"
+
+
+def delta_between(delta: float, epsilon: float, pair: tuple[float, float]) -> str:
+    """Return the delta of two locations at an epsilon."""
+    return f"delta = {upward(delta)} at epsilon = {upward(epsilon)} between locations {pair[0]:g} and {pair[1]:g}"
+
+
+def within_and_beyond(per: Any, factor: float, radius: str, most: float, diameter: str, everywhere: Any) -> str:
+    """Return what an epsilon for each unit means within a radius, and over a whole range."""
+    return (
+        f"epsilon = {upward(per)} per unit: the same factor of {upward(factor, 4)} within {radius}, but up to "
+        f"{upward(most, 4)} over the whole range of {diameter}; epsilon = {upward(everywhere)} per unit would keep it everywhere"
+    )
+
+
+# Places that are hidden -----------------------------------------------------------------------------------------------------
+
+
+def hidden_places(told: str) -> str:
+    """Return what hidden places tell of themselves, with what their epsilon is for."""
+    return f"how many places are hidden, {told}, and where they are, how large and how tilted"
+
+
+def hidden_together(claim: Record, draws: int) -> str:
+    """Return what places in a video tell of themselves, whose claim is about all draws, or about a distance that adds up."""
+    if draws == 1 or claim["metric"].get("base") == "discrete":
+        return hidden_places("all of them together for epsilon")
+    most = upward(draws * Fraction(claim["epsilon"]))
+    return hidden_places(
+        f"for epsilon per unit of distance, which adds up over {draws:,} draws to {most} for all of them"
+    )
+
+
+def of_one_person(epsilon: Fraction) -> str:
+    """Return the epsilon of one person whom several draws may show."""
+    return f"epsilon = {upward(epsilon)} for one person, at most"
+
+
 # Hashes ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -118,6 +235,11 @@ def hashes(epsilon: Fraction, bits: int) -> str:
         f"Whatever is sent, profiles whose hashes differ in k bits are told apart by a factor of at most e^({upward(epsilon, 4)} "
         f"k), and any two profiles by at most e^{upward(epsilon * bits, 4)}."
     )
+
+
+def of_each_bit(epsilon: object) -> str:
+    """Return the price of a bit of a hash."""
+    return f"epsilon {epsilon} for every bit"
 
 
 def hashes_in_short(epsilon: Fraction, bits: int, radius: str, loss: float | None) -> str:

@@ -18,14 +18,20 @@ __all__ = [
     "PROTECTED",
     "belief",
     "beliefs",
+    "context_aware",
     "extra",
+    "farther",
     "guess",
     "meaning",
     "odds",
     "posterior",
     "price",
+    "promise",
     "together",
+    "total",
+    "unprotected",
     "weak",
+    "whose",
 ]
 
 PROTECTED = (
@@ -67,6 +73,16 @@ def price(epsilon: Fraction, delta: Fraction) -> str:
     return f"epsilon {upward(epsilon)}" + (f", delta {upward(delta, 3)}" if delta else "")
 
 
+def total(epsilon: Fraction, delta: Fraction) -> str:
+    """Return what a whole release costs one unit, rounded up."""
+    return f"epsilon = {upward(epsilon)}" + (f", delta = {upward(delta)}" if delta else "")
+
+
+def promise(epsilon: Fraction, delta: Fraction, between: str, rows: int = 1) -> str:
+    """Return what a part of a release promises, perhaps for each of several rows of one unit."""
+    return f"{price(epsilon, delta)} between {between}" + (f", for each of {rows} rows" if rows > 1 else "")
+
+
 def belief(epsilon: Fraction, delta: Fraction) -> str:
     """Return the posterior probability that 50 % becomes at most; with a delta, how often a guess is right at most."""
     return f"right at most {percent(guess(epsilon, delta))} of the time" if delta else percent(posterior(epsilon, HALF))
@@ -106,6 +122,37 @@ def meaning(epsilon: Fraction, delta: Fraction) -> str:
         f"e^{upward(epsilon, 4)}: a belief of 1 % can become at most {percent(posterior(epsilon, Fraction(1, 100)))}, one of "
         f"50 % at most {percent(posterior(epsilon, HALF))}."
     )
+
+
+def unprotected(columns: bool, changed: bool, answers: bool) -> str:
+    """Return that nothing is protected: neither released columns, some changed without an epsilon, nor exact answers."""
+    how = "kept as it is" + (", or changed without any epsilon" if changed else "")
+    told = [f"every released column is {how}"] if columns else []
+    told += ["every answer is exact"] if answers else []
+    return f"Nothing is protected: {' and '.join(told)}."
+
+
+def context_aware(columns: str) -> str:
+    """Return what is not promised of columns that a learned privatiser changed."""
+    return (
+        f"{columns}: changed by a learned privatiser, which promises no epsilon; what is promised is context-aware, costs "
+        "nothing of the budget, and is no differential privacy."
+    )
+
+
+def farther(columns: str) -> str:
+    """Return what is promised beyond the protected distances."""
+    return (
+        f"Values that are farther apart than stated ({columns}) are protected less: twice as far apart, twice the epsilon or "
+        "more. Large differences can be seen."
+    )
+
+
+def whose(unit: str | None) -> str:
+    """Return whose data a release protects."""
+    if unit is None:
+        return "This release protects every row by itself: a row is what belongs to one person or thing."
+    return f"This release protects each {unit}: all rows with the same value of that column count as one."
 
 
 def extra(delta: Fraction) -> str:

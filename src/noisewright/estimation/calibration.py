@@ -14,6 +14,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from noisewright.claims.readings import within_and_beyond
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction, upward
 
@@ -50,11 +51,8 @@ class Comparable:
         return _exp_up(self.per_unit * self.diameter)
 
     def __str__(self) -> str:
-        return (
-            f"epsilon = {upward(self.per_unit)} per unit: the same factor of {upward(self.factor, 4)} within "
-            f"{_plain(self.radius)}, but up to {upward(self.worst_factor, 4)} over the whole range of "
-            f"{_plain(self.diameter)}; epsilon = {upward(self.everywhere)} per unit would keep it everywhere"
-        )
+        near, far = _plain(self.radius), _plain(self.diameter)
+        return within_and_beyond(self.per_unit, self.factor, near, self.worst_factor, far, self.everywhere)
 
 
 def comparable(*, epsilon: Exact, radius: Exact, diameter: Exact) -> Comparable:

@@ -71,7 +71,12 @@ class Promise:
     @property
     def words(self) -> str:
         """All of it in words."""
-        return " ".join([self.alone, self.clear, *measured_in_words(self.measured)])
+        return " ".join([self.unmeasured, *measured_in_words(self.measured)])
+
+    @property
+    def unmeasured(self) -> str:
+        """The promise and what it does not cover, without what was measured."""
+        return f"{self.alone} {self.clear}"
 
 
 class Method(Protocol):

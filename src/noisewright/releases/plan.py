@@ -153,7 +153,7 @@ class Plan:
         """What the whole release costs one unit, in words and rounded up."""
         if not self.claims:
             return NO_EPSILON
-        return f"epsilon = {upward(self.epsilon)}" + (f", delta = {upward(self.delta)}" if self.delta else "")
+        return totals.total(self.epsilon, self.delta)
 
     @property
     def neighbours(self) -> str:
@@ -163,7 +163,7 @@ class Plan:
     @property
     def between(self) -> str:
         """The pairs of tables that the total is about: neighbours that are at most the protected distances apart."""
-        return phrases.between(self.policy.relation, self._distances)
+        return phrases.between(self.policy.relation, self._distances, self._same)
 
     @property
     def brief(self) -> str:
@@ -176,6 +176,11 @@ class Plan:
         return [(column.protection or {}, column.names) for column in self.columns if column.protected]
 
     @property
+    def _same(self) -> tuple[str, ...]:
+        """The columns that are released without protection, in which neighbours do not differ."""
+        return (*self.kept, *(name for column in self.context_aware for name in column.names))
+
+    @property
     def guarantee(self) -> Guarantee:
         """The promise of the whole release, between neighbours and no others, by the core's accountant, rounded up."""
         if not self.claims:
@@ -183,7 +188,7 @@ class Plan:
         account = Accountant(["the data of one unit", "other data of that unit"])
         for part in self.parts:
             account.add(Guarantee(float_up(part.price), Discrete(), float_up(part.delta)))
-        spent, near = account.guarantee(), Neighbours(self.policy.relation, self._distances)
+        spent, near = account.guarantee(), Neighbours(self.policy.relation, self._distances, self._same)
         return Guarantee(spent.epsilon, near, spent.delta, scope="adjacent", radius=1.0)
 
     @property
@@ -196,9 +201,7 @@ class Plan:
     def in_words(self) -> str:
         """What somebody who knows everything but one unit's data can conclude, in plain words."""
         if not self.claims:
-            how = "kept as it is" + (", or changed without any epsilon" if self.context_aware else "")
-            columns = [f"every released column is {how}"] if self.columns else []
-            return f"Nothing is protected: {listed([*columns, *(['every answer is exact'] if self.queries else [])])}."
+            return totals.unprotected(bool(self.columns), bool(self.context_aware), bool(self.queries))
         return f"{totals.meaning(self.epsilon, self.delta)} {self.not_proved}".rstrip()
 
     @property
@@ -422,10 +425,7 @@ def _warnings(plan: Plan) -> list[str]:
     if plan.kept:
         found.append(f"{listed(plan.kept)}: kept as it is, so not protected; make sure that it points to nobody.")
     for column in plan.context_aware:
-        found.append(
-            f"{listed(column.names)}: changed by a learned privatiser, which promises no epsilon; what is promised is "
-            "context-aware, costs nothing of the budget, and is no differential privacy."
-        )
+        found.append(totals.context_aware(listed(column.names)))
         promise: Any = None if column.mechanism is None else column.mechanism.guarantee
         if not promise.converged:
             found.append(

@@ -37,6 +37,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.claims import phrases
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import Part, product_certificate
 from noisewright.core.channels.channel import Channel
@@ -121,16 +122,19 @@ class PrivateDocuments:
         return Guarantee(self.words.guarantee.epsilon, apart(self.embedding, self.size is not None))
 
     @property
+    def clear(self) -> tuple[dict[str, str], ...]:
+        """What comes out unprotected, as records."""
+        shown = {
+            "word-count": self.size is None,
+            "word-order": self.keep_order,
+            "unknown-words": self.unknown == "keep",
+        }
+        return tuple({"code": code} for code, is_shown in shown.items() if is_shown)
+
+    @property
     def in_the_clear(self) -> tuple[str, ...]:
         """What comes out unprotected, in words."""
-        clear = []
-        if self.size is None:
-            clear.append("the number of words")
-        if self.keep_order:
-            clear.append("the order of words")
-        if self.unknown == "keep":
-            clear.append("everything outside of the vocabulary")
-        return tuple(clear)
+        return tuple(map(phrases.clear, self.clear))
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One document of words, with blanks between them, for every text; a single text gives a single one."""
@@ -177,7 +181,7 @@ class PrivateDocuments:
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The proof for one word, and that losses add up; for noise in floats a theorem that is cited."""
         order: Literal["aligned", "matched"] = "aligned" if self.keep_order else "matched"
-        clear: dict[str, Any] = {"in_the_clear": list(self.in_the_clear)} if self.in_the_clear else {}
+        clear: dict[str, Any] = {"in_the_clear": list(self.clear)} if self.clear else {}
         if isinstance(self.words, WordChoice):
             return product_certificate(
                 self.name,

@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from noisewright.claims import phrases
 from noisewright.files.folders import numbered_name, own_names, whole_folder
 from noisewright.noise.integers import random_order
 from noisewright.text.documents.files import text_of
 from noisewright.text.noisy_documents import PrivateDocuments
 
+FILE_NAMES = {"code": "file-names"}
 __all__ = ["Obfuscated", "in_the_clear", "obfuscate_files", "sizes_in_words"]
 
 TOGETHER = 64
@@ -65,14 +67,14 @@ def obfuscate_files(
                     progress(len(done), len(files))
         for one in sorted(done, key=lambda one: one.target.name):  # of their new names: times tell of no other order
             (staged / one.target.name).write_text(" ".join(one.after) + "\n", encoding="utf-8")
-        stated = mechanism.certificate().with_clear(in_the_clear(mechanism, keep_names))
+        stated = mechanism.certificate().with_clear([*mechanism.clear, *([FILE_NAMES] if keep_names else [])])
         (staged / CERTIFICATE).write_text(stated.to_json(), encoding="utf-8")
     return done
 
 
 def in_the_clear(mechanism: PrivateDocuments, keep_names: bool) -> list[str]:
     """What the folder shows unprotected, in words; its certificate states the same."""
-    return [*mechanism.in_the_clear, *(["the names of the files"] if keep_names else [])]
+    return [*mechanism.in_the_clear, *([phrases.clear(FILE_NAMES)] if keep_names else [])]
 
 
 def sizes_in_words(done: Sequence[Obfuscated]) -> str:

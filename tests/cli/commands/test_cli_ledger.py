@@ -83,7 +83,9 @@ def test_protected_distances_and_columns_given_away_are_shown(call, ledger, monk
         {"columns": ["visit"], "distance": "7", "unit": "day"},
         {"columns": ["x", "y"], "distance": "any", "unit": ""},
     ]
-    assert clinic["between"].endswith(" one row: by at most 7 days in visit, by any two values in x with y")
+    assert clinic["between"].endswith(
+        " one row: by at most 7 days in visit, by any two values in x with y, by nothing in ward"
+    )
     assert (clinic["kept"], panel["kept"], panel["protected"]) == (["ward"], [], [])
 
 
@@ -111,7 +113,7 @@ def test_the_json_object_is_exact(call, ledger):
     assert clinic["entries"][1]["guarantee"] == "values at most 7 days apart"
     assert (panel["scope"], panel["between"]) == (
         "unit",
-        "two tables, one of which has all rows of one patient (at most 3) and the other none of them",
+        "two tables that are alike but for the rows of one patient (at most 3), which only one of them has",
     )
 
 

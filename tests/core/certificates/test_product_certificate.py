@@ -19,8 +19,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from claim_support import record_of
 
 import noisewright as nw
+from noisewright.claims import phrases
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker, checker_noise, checker_release
 from noisewright.core.certificates.checker.checker import NotProved, check, digest
@@ -162,7 +164,8 @@ def sealed(document: Document) -> Document:
 
 def truth_of(document: Document) -> tuple[Fraction, Fraction]:
     """The smallest epsilon times factor for a product of any size, part by part, and the claimed one."""
-    factor, base = checker.unit_of(document["claim"]["metric"])
+    factor, record = checker.unit_of(document["claim"]["metric"])
+    base = record.get("base")
     needs = []
     for part in document["proof"]["parts"]:
         labels, rows = law_of(part)
@@ -203,9 +206,15 @@ SMALL: list[Any] = [
     "inf",
     10**40,
 ]
+RECORDS = [
+    record_of(name)
+    for name in (
+        *("hamming", "manhattan", "discrete", "1/2 * hamming", "2 * manhattan", "line", "euclidean"),
+        *("manhattan between points of the lattice 2^0", "my own"),
+    )
+]
 WORDS = [
-    *("hamming", "manhattan", "discrete", "1/2 * hamming", "2 * manhattan", "line", "euclidean"),
-    *("manhattan between points of the lattice 2^0", "uniform", "table", "steps", "adjacent", "product"),
+    *("hamming", "manhattan", "discrete", "line", "euclidean", "uniform", "table", "steps", "adjacent", "product"),
     *("response", "chances", "law", "constant"),
 ]
 
@@ -231,7 +240,7 @@ def mutated(document: Document, rng: random.Random) -> Document:
                 [f"{rng.randint(0, 127):x}", value[1:] or "0", str(Fraction(rng.randint(0, 40), 8))]
             )
         else:
-            path[place] = rng.choice(WORDS if isinstance(value, str) and dice < 0.85 else SMALL)
+            path[place] = rng.choice(WORDS if isinstance(value, str) and dice < 0.85 else SMALL + RECORDS)
     return sealed(made)
 
 
@@ -260,7 +269,7 @@ HONEST = nw.randomised_response([0, 1], epsilon=1).certificate()
 
 def product(parts: Any = None, metric: str = "hamming", epsilon: str = "1", delta: str = "0", **more: Any) -> Document:
     made = dict(product_certificate("made", [Part(HONEST, 3)]).document)
-    claim = {**made["claim"], "metric": metric, "epsilon": epsilon, "delta": delta, **more.pop("claim", {})}
+    claim = {**made["claim"], "metric": record_of(metric), "epsilon": epsilon, "delta": delta, **more.pop("claim", {})}
     chosen = made["proof"]["parts"] if parts is None else parts
     return sealed({**made, "claim": claim, "proof": {"kind": "product", "parts": chosen}, **more})
 
@@ -280,7 +289,7 @@ FILE = {"name": "words.bin", "sha256": "0" * 64, "bytes": 3}
 @pytest.mark.parametrize(
     ("forged", "sentence"),
     [
-        (product(metric="euclidean"), "proved for hamming, manhattan or discrete"),
+        (product(metric="euclidean"), "proved for hamming, manhattan, discrete"),
         (product([]), "a list of 1 to 10000"),
         (product([BIT] * 10001), "a list of 1 to 10000"),
         (product([{**BIT, "count": 0}]), "at least once"),
@@ -291,7 +300,7 @@ FILE = {"name": "words.bin", "sha256": "0" * 64, "bytes": 3}
         (product([BIT], "manhattan"), "every distance on the line"),
         (product([NOISE]), "finitely many values"),
         (product([NEAR], "manhattan"), "every distance on the line"),
-        (product([NOISE, {**NEAR, "claim": {**NEAR["claim"], "metric": "line"}}], "manhattan"), "every distance on the line"),
+        (product([NOISE, {**NEAR, "claim": {**NEAR["claim"], "metric": {"base": "line"}}}], "manhattan"), "every distance"),
         (product([{**BIT, "proof": {"kind": "product", "parts": [BIT]}}]), "product itself"),
         (product(inputs=["a", "b"]), "does not know the field 'inputs'"),
         (product(claim={"distances": {"shape": "uniform", "distance": "1"}}), "those of its parts"),
@@ -355,12 +364,17 @@ def test_any_number_of_parts() -> None:
         checker_release.loss_of(made.document, "any")
 
 
+def said(found: tuple[Fraction, Document]) -> tuple[Fraction, str]:
+    """Return a loss and, in words, the pair that it is for."""
+    return found[0], phrases.pair(found[1])
+
+
 def test_a_release_counts_all_coordinates() -> None:
     made = product_certificate("bits", [Part(HONEST, 8)])
-    assert checker_release.loss_of(made.document, "any") == (8, "any two of its values (hamming)")
-    assert checker_release.loss_of(made.document, "2") == (2, "values at most 2 apart (hamming)")
+    assert checker_release.loss_of(made.document, "any") == (8, {"code": "any-listed", "metric": {"base": "hamming"}})
+    assert said(checker_release.loss_of(made.document, "2")) == (2, "values at most 2 apart (hamming)")
     whole = product_certificate("bits", [Part(HONEST, 8)], metric="discrete")
-    assert checker_release.loss_of(whole.document, "any") == (8, "any two values that differ")
+    assert said(checker_release.loss_of(whole.document, "any")) == (8, "any two values that differ")
 
 
 def test_a_release_pays_for_one_coordinate_at_least_and_says_whole_numbers() -> None:
@@ -369,7 +383,7 @@ def test_a_release_pays_for_one_coordinate_at_least_and_says_whole_numbers() -> 
         with pytest.raises(NotProved, match="as near as the distance that is paid for"):
             checker_release.loss_of(bits.document, less)
     noise = product_certificate("noise", [Part(nw.geometric(epsilon=1).certificate(), 3)], metric="manhattan")
-    assert checker_release.loss_of(noise.document, "2") == (2, "whole numbers at most 2 apart (manhattan)")
+    assert said(checker_release.loss_of(noise.document, "2")) == (2, "whole numbers at most 2 apart (manhattan)")
 
 
 def test_simulated_parts_make_a_simulation() -> None:
@@ -422,7 +436,7 @@ def test_the_exported_checker_proves_products_alone(tmp_path: Path) -> None:
     }
     for name, certificate in made.items():
         (tmp_path / f"{name}.json").write_text(certificate.to_json(), encoding="utf-8")
-    for module in (checker, checker_noise, checker_release):
+    for module in (checker, checker_noise, checker_release, phrases):
         shutil.copy(module.__file__, tmp_path)
     command = [sys.executable, "-I", "checker.py", *(f"{name}.json" for name in made)]
     alone = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -175,7 +175,9 @@ def test_the_certificate_says_what_is_in_the_clear_and_how_much_one_face_costs()
     method = in_frames(PixelMethod("laplace", 40, {"block": 16}), FoundFaces(smallest=40))  # type: ignore[arg-type]
     (made,) = method.mechanisms(512, 512, 3)
     claim = made.certificate().verify()
-    assert claim.startswith("epsilon = 40 per unit of discrete, over 192 independent parts")
+    assert claim.startswith(
+        "epsilon = 40 per unit of discrete between two pictures of one size, over 192 independent parts"
+    )
     for told in (
         "everything outside of the places",
         "whatever of a head reaches out of its place",

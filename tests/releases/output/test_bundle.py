@@ -87,7 +87,7 @@ def test_an_honest_release_is_proved_and_read_out() -> None:
     assert first == (
         f"epsilon = {float(total):g} between two tables with the same rows of every patient, in which the rows of one patient "
         "(at most 3) have other values: by at most 5 in age, by any two values in smoker, by at most 7 days in day, by at most "
-        "500 metres in latitude with longitude; 7 parts:"
+        "500 metres in latitude with longitude, by nothing in ward; 7 parts:"
     )
     words = "\n".join(parts)
     assert 'column "age": epsilon = 1.5 for whole numbers at most 5 apart (line), 3 times 0.5' in words

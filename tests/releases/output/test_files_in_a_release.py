@@ -14,6 +14,7 @@ import pytest
 from resource_support import SEED, coded, column, forget_places, write_table
 
 import noisewright as nw
+from noisewright.claims import phrases
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import CertificateError, FileFormatError, ResourceError
@@ -100,12 +101,13 @@ def test_the_exported_checker_says_the_same(place: Path) -> None:
     folder = Path(str(checker.__file__)).parent
     for name in ("checker.py", "checker_noise.py", "checker_release.py"):
         (place / name).write_bytes((folder / name).read_bytes())
+    (place / "phrases.py").write_bytes(Path(str(phrases.__file__)).read_bytes())
     files = ["certificate.json", "out/certificate.json"]
     done = subprocess.run(
         [sys.executable, "-I", "checker.py", *files], cwd=place, capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[0] == f"certificate.json: proved: {found.verify()}"
-    assert "uses the public file 'code.bin'" in done.stdout.splitlines()[-1]
+    assert "uses the public file 'code.bin'" in done.stdout.partition("out/certificate.json")[2]
 
 
 # Locks --------------------------------------------------------------------------------------------------------------------

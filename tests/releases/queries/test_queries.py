@@ -71,10 +71,11 @@ def test_the_number_of_rows_is_free_where_it_is_public():
     free = plan_of({"aggregate": "count"}, TABLE, neighbours="replace")
     assert (free.price, free.error, free.certificates(simulated=False)) == (0, 0.0, [])
     assert answer_of(free, TABLE).to_pydict() == {"answer": [2000], "answer_low": [2000], "answer_high": [2000]}
+    of_units = plan_of({"aggregate": "count"}, TABLE, neighbours="replace", unit={"column": "patient", "rows": 2})
+    assert (of_units.price, of_units.error_words) == (0, free.error_words)
     for query, more in (
         ({"aggregate": "count"}, {}),
         ({"aggregate": "count", "where": "age > 3"}, {"neighbours": "replace"}),
-        ({"aggregate": "count"}, {"neighbours": "replace", "unit": {"column": "patient", "rows": 2}}),
         ({"aggregate": "count", "by": {"ward": ["north"]}}, {"neighbours": "replace"}),
     ):
         assert plan_of(query, TABLE, **more).price == 1

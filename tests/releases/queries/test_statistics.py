@@ -275,14 +275,19 @@ QUERIES = [
 @pytest.mark.parametrize("query", QUERIES, ids=lambda q: "-".join(map(str, q.values()))[:60])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_no_neighbours_are_farther_apart_than_the_sensitivity(query, neighbours):
-    """Units of at most two rows; the rest of the table cancels, so tables with one unit alone show every difference."""
+    """Units of at most two rows; the rest of the table cancels, so tables with one unit alone show every difference.
+
+    Neighbours that replace values have the same number of rows; of two others, one has no rows of the unit.
+    """
     unit = {"unit": {"column": "u", "rows": 2}, "neighbours": neighbours}
     tables = all_tables([1, 2], units=[1])
     statistics = plan_of(query, {"u": pa.int64(), "g": pa.string(), "x": pa.float64()}, **unit).statistics
     for statistic, found in zip(statistics, vectors(query, tables, **unit), strict=True):
-        with_none = np.vstack([found, np.zeros_like(found[:1])])  # the unit may have no rows at all
-        others = with_none if neighbours == "replace" else with_none[-1:]
-        apart = np.abs(with_none[:, None] - others[None, :])
+        with_none, rows = np.vstack([found, np.zeros_like(found[:1])]), np.array([*map(len, tables), 0])
+        near = rows[:, None] == rows[None, :] if neighbours == "replace" else rows[None, :] == 0
+        apart = (
+            np.abs(with_none[:, None] - with_none[None, :]) * np.broadcast_to(near, (len(rows), len(rows)))[:, :, None]
+        )
         assert apart.max() <= statistic.bounds.largest
         assert (apart > 0).sum(-1).max() <= statistic.bounds.changed
         assert apart.sum(-1).max() == statistic.bounds.l1  # these rows are among the worst there are
@@ -307,6 +312,46 @@ def test_a_row_that_stays_changes_a_sum_by_the_width_of_the_range(query, l1):
     apart = np.abs(found[:, None] - found[None, :]).sum(-1).max()
     assert apart == statistic.bounds.l1
     assert all(other.bounds == Sensitivity(0, 0, 0) and other.noise is None for other in rest)
+
+
+KEPT = {"columns": [{"name": "g", "keep": True}, {"name": "x", "mechanism": "laplace", "epsilon": 1, "protect": 1}]}
+BESIDE_KEPT = [  # a query beside a column that is kept, and which of its statistics neighbours share
+    ({"aggregate": "count"}, ["count"]),
+    ({"aggregate": "count", "by": {"g": ["a", "b"]}}, ["count"]),
+    ({"aggregate": "count", "where": "g = 'a'"}, ["count"]),
+    ({"aggregate": "histogram", "column": "g", "values": ["a", "b"], "missing": "skip"}, ["count"]),
+    ({"aggregate": "count", "where": "x > 0.5"}, []),
+    ({"aggregate": "count", "where": "x > 0.5 and g = 'a'"}, []),
+    ({"aggregate": "histogram", "column": "x", "bins": [0, "1/2", 1, 2], "missing": "skip"}, []),
+    ({"aggregate": "histogram", "column": "x", "bins": [0, 1, 2], "by": {"g": ["a", "b"]}, "missing": "skip"}, []),
+    ({"aggregate": "sum", "column": "x", "within": (1, 3)}, []),
+    ({"aggregate": "sum", "column": "x", "within": (-1, 3), "missing": "skip"}, []),
+    ({"aggregate": "sum", "column": "x", "within": (1, 3), "by": {"g": ["a", "b"]}}, []),
+    ({"aggregate": "mean", "column": "x", "within": (1, 3)}, ["count"]),
+    ({"aggregate": "mean", "column": "x", "within": (-1, 3), "by": {"g": ["a", "b"]}}, ["count"]),
+    ({"aggregate": "mean", "column": "x", "within": (-1, 3), "by": {"g": ["a", "b"]}, "missing": "skip"}, []),
+    ({"aggregate": "variance", "column": "x", "within": (-1, 3), "where": "g = 'a'"}, ["count"]),
+]
+
+
+@pytest.mark.parametrize(("query", "shared"), BESIDE_KEPT, ids=str)
+def test_beside_kept_columns_neighbours_are_no_farther_apart_than_the_sensitivity(query, shared):
+    """A unit of two rows, whose kept group is the same in both tables and whose values are any: what is exact never differs."""
+    more = {"unit": {"column": "u", "rows": 2}, "neighbours": "replace", **KEPT}
+    statistics = plan_of(query, {"u": pa.int64(), "g": pa.string(), "x": pa.float64()}, **more).statistics
+    assert [s.name for s in statistics if s.noise is None] == shared
+    values = [-9.0, 0.49, 0.51, 1.2, 9.0, *([None] if query.get("missing") == "skip" else [])]
+    for groups in (["a", "a"], ["a", "b"], ["b", "z"]):
+        tables = [
+            pa.table({"u": [1, 1], "g": groups, "x": pa.array(x, pa.float64())})
+            for x in itertools.product(values, repeat=2)
+        ]
+        for statistic in statistics:
+            found = np.array([exact_of(statistic, table).reshape(-1) for table in tables]).astype(np.int64)
+            apart = np.abs(found[:, None] - found[None, :])
+            assert apart.sum(-1).max() <= statistic.bounds.l1
+            assert apart.max() <= statistic.bounds.largest
+            assert (apart > 0).sum(-1).max() <= statistic.bounds.changed
 
 
 @given(

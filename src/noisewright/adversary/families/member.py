@@ -31,6 +31,7 @@ import numpy as np
 from noisewright.adversary.exact.enclosures import Enclosure, Number, ends_of
 from noisewright.adversary.families._exponential import exponential_weight
 from noisewright.adversary.families.decay import Decay
+from noisewright.claims.readings import per_unit
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import upward
@@ -203,7 +204,7 @@ class Member:
         return f"{self.family}(epsilon={upward(self.epsilon)}{kind}, size={self.size})"
 
     def _unit(self) -> str:
-        return "for discrete" if self.family == RESPONSE else "per unit of line"
+        return "for discrete" if self.family == RESPONSE else per_unit("line")
 
 
 def as_exact(number: Number) -> Fraction:

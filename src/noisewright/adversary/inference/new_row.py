@@ -42,6 +42,7 @@ import numpy as np
 from noisewright.adversary.inference._binomial import sum_of
 from noisewright.adversary.inference.correlation import Correlation
 from noisewright.adversary.inference.cross_table import CrossTable, cross_table
+from noisewright.claims.readings import ROWS
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
@@ -55,12 +56,6 @@ BLOCK = 2_000_000
 
 NOISES = ("geometric", "response")
 PLACES = {"count": "noise on the count", "rows": "noise on each row"}
-METRICS = {
-    "count": "for each row that is added or taken away",
-    "geometric": "for each place between two values in their order",
-    "response": "between any two values of a row",
-}
-"""What an epsilon is counted by, for each kind of noise."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +177,7 @@ class NewRow:
         budget, a = _decay(epsilon)
         response = np.array([[1.0, a], [a, 1.0]]) / (1 + a)
         useful = np.diag([1 - self.share, self.share])
-        return self._outcome("count", budget, METRICS["count"], self._counted, useful, response, 0.0)
+        return self._outcome("count", budget, ROWS["count"], self._counted, useful, response, 0.0)
 
     def local(self, *, epsilon: Exact, noise: str = "geometric") -> Outcome:
         """Noise on the useful value of every row, the new one included, before the rows that say ``value`` are counted.
@@ -200,7 +195,7 @@ class NewRow:
         joint = self.correlation.joint
         rest = np.delete(joint.sum(axis=0), self._place) @ np.delete(own, self._place, axis=0)
         useful = np.vstack((rest, self.share * own[self._place]))
-        return self._outcome("rows", budget, METRICS[noise], joint @ own, useful, votes, law.left_out)
+        return self._outcome("rows", budget, ROWS[noise], joint @ own, useful, votes, law.left_out)
 
     def sweep(self, epsilons: Iterable[Exact], noise: str = "geometric") -> Iterator[tuple[Outcome, Outcome]]:
         """Noise on the count and noise on each row, for several epsilons."""

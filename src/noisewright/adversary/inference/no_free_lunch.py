@@ -42,10 +42,11 @@ from noisewright.adversary.inference.correlation import Correlation, dalenius_vu
 from noisewright.adversary.inference.loss_and_accuracy import best_guess
 from noisewright.adversary.measures.gallery import Blocks, identity, partition
 from noisewright.adversary.measures.vulnerability import as_channel, prior_vulnerability
+from noisewright.claims.readings import rate
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, as_fraction, upward
+from noisewright.core.exact import Exact, as_fraction
 from noisewright.core.labels import as_labels
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metrics.metric import Discrete, Metric, as_metric, named_metric
@@ -229,7 +230,7 @@ def check_secrecy_focussed(channel: Channel | Mechanism, metric: Metric | str | 
     gap = best.promised - best.found
     if gap > RESOLUTION:
         reason = (
-            f"another mechanism with epsilon = {upward(epsilon)} per unit of {measure} tells {best.correlation.secrets[1]!r} "
+            f"another mechanism with {rate(epsilon, measure)} tells {best.correlation.secrets[1]!r} "
             f"from the rest with accuracy {best.promised:.6g}, this one with {best.found:.6g}"
         )
         return Verdict(FAILS, reason, best)

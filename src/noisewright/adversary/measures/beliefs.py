@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.adversary.measures.vulnerability import as_channel
+from noisewright.claims.readings import odds_changed, rate
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.audit import Audit
 from noisewright.core.channels.channel import Channel
@@ -111,12 +112,7 @@ class Odds:
         return math.inf if math.isinf(self.after) else self.after / self.before
 
     def __str__(self) -> str:
-        if self.pair is None:
-            return "no odds change: the output tells nothing about the secrets that are possible"
-        return (
-            f"the odds of {self.pair[0]} against {self.pair[1]} change from {self.before:.6g} to {self.after:.6g} at output "
-            f"{self.output}; epsilon = {upward(self.epsilon)} per unit of {self.metric}"
-        )
+        return odds_changed(self.pair, self.before, self.after, self.output, rate(self.epsilon, self.metric))
 
 
 def odds_change(channel: Channel | Mechanism, prior: object = None, metric: Metric | None = None) -> Odds:

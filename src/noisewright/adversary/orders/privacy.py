@@ -39,6 +39,7 @@ from noisewright.adversary.orders._answering import FORWARD
 from noisewright.adversary.orders._pair import check_tolerance
 from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import OWN, MetricWitness
+from noisewright.claims.readings import smallest_of_two
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.audit import Audit
 from noisewright.core.exact import log_bounds, upward
@@ -147,7 +148,7 @@ def metric_refined(a: Any, b: Any, metric: Metric | str, tol: float = 1e-8, *, d
         witness = MetricWitness(measure, pair, theirs.output, mine.value, after) if status == FAILS else None
         return Refinement("metric", direction, status, reason, residual, witness)
 
-    words = f"smallest epsilon per unit of {measure}: {_in_words(mine)} for the old one, {_in_words(theirs)} for the new one"
+    words = smallest_of_two(measure, _in_words(mine), _in_words(theirs))
     noise = ROUNDING * (1 + (mine.value if math.isfinite(mine.value) else 0.0))
     noise += ROUNDING * (1 + _largest_log(first, second)) / _least_distance(measure, first)
     if math.isinf(mine.value):

@@ -44,6 +44,7 @@ from noisewright.adversary.families.closed_refinement import closed_refined
 from noisewright.adversary.families.families import FAMILIES, Family, as_family, as_member
 from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, RESPONSE, Member
 from noisewright.adversary.refinement import Refinement
+from noisewright.claims.readings import per_unit
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import downward, float_down, log_bounds
@@ -76,7 +77,7 @@ class Replacement:
     unsafe: float | None = None
 
     def __str__(self) -> str:
-        unit = {None: "", "discrete": " for discrete"}.get(_unit(self.member), " per unit of line")
+        unit = {None: "", "discrete": " for discrete"}.get(_unit(self.member), f" {per_unit('line')}")
         return (
             f"{self.family} up to epsilon {downward(self.epsilon)}{unit} may replace {self.replaced} "
             f"({self.order} order, {self.method})"

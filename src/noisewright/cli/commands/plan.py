@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.claims.phrases import OPEN
 from noisewright.cli.shared.arguments import TABLES
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working, write_json
@@ -203,7 +204,7 @@ def _page(
             *_data_rows(found, looked_at is not None),
             _budget_row(found),
             *([] if book is None else [("Ledger", f"{book}, that of this user; --ledger names another")]),
-            ("Kept", ", ".join(found.kept) + " (NOT protected)" if found.kept else "nothing"),
+            ("Kept", f"{', '.join(found.kept)} ({OPEN})" if found.kept else "nothing"),
             *changed_rows(found),
             dropped_row(found),
             *order_row(found),
@@ -254,8 +255,7 @@ def parts_table(found: Plan, solved: bool = False) -> RenderableType:
         if isinstance(part, ColumnPlan):
             how = part.mechanism.name if part.mechanism else "kept"
         else:
-            default = "selection" if part.query.aggregate == "quantile" else "geometric"
-            how = f"{part.query.aggregate}, {part.query.mechanism or default}"
+            how = f"{part.query.aggregate}, {part.mechanism}"
         price = upward(part.price, 3 if solved else 6) + (f", delta {upward(part.delta)}" if part.delta else "")
         row = (title(part), how, price, part.protects, error_beside(part.error_words))
         table.add_row(*(Text(printable(text).replace(" %", "%")) for text in row))
@@ -279,9 +279,7 @@ def dropped_row(found: Plan) -> tuple[str, str]:
 
 def order_row(found: Plan) -> list[tuple[str, str]]:
     """In which order the rows are released, if there are any."""
-    words = {"random": "of the rows: random", "kept": "of the rows: that of the table (NOT protected)", None: ""}[
-        found.order
-    ]
+    words = {"random": "of the rows: random", "kept": f"of the rows: that of the table ({OPEN})", None: ""}[found.order]
     return [("Order", words)] if words else []
 
 

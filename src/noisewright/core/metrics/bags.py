@@ -76,7 +76,8 @@ class AddRemove(Metric):
 class Neighbours(Metric):
     """Tables of which a record says which two are neighbours: those are one unit apart, and nothing is said of any others.
 
-    ``neighbours`` is the record of the relation, and ``columns`` has what is protected in which columns.
+    ``neighbours`` is the record of the relation, ``columns`` has what is protected in which columns, and ``same`` are those that
+    are released without protection, in which neighbours do not differ.
 
     >>> print(Neighbours({"relation": "same-rows", "unit": None, "rows": 1}))
     two tables with the same number of rows that differ in the values of one row
@@ -84,6 +85,7 @@ class Neighbours(Metric):
 
     neighbours: Mapping[str, Any]
     columns: Sequence[tuple[Mapping[str, Any], Sequence[str]]] = ()
+    same: Sequence[str] = ()
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -91,7 +93,8 @@ class Neighbours(Metric):
 
     def record(self) -> dict[str, Any]:
         columns = [[dict(protects), list(names)] for protects, names in self.columns]
-        return {"base": "tables", "neighbours": dict(self.neighbours), "columns": columns}
+        same = {"same": list(self.same)} if self.same else {}
+        return {"base": "tables", "neighbours": dict(self.neighbours), "columns": columns, **same}
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         raise MetricError("which tables are neighbours is stated by a record, and no distances follow from that.")

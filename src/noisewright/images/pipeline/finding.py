@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.claims.readings import hidden_places
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
@@ -34,12 +35,7 @@ CERTAIN = 0.75
 OUTSIDE = "everything outside of the places that are hidden, and whatever of a head reaches out of its place"
 
 
-def hidden_where(told: str) -> str:
-    """What places tell of themselves, with what their epsilon is for."""
-    return f"how many places are hidden, {told}, and where they are, how large and how tilted"
-
-
-WHERE = hidden_where("each of them for epsilon")
+WHERE = hidden_places("each of them for epsilon")
 """In a photograph, whose certificate is about each place."""
 
 

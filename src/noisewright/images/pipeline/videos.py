@@ -20,22 +20,22 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from noisewright.claims.readings import hidden_together
 from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.certificates.records import clear_record
 from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
-from noisewright.core.exact import upward
 from noisewright.files.atomic import write_atomically
 from noisewright.images.mechanism import of_all_draws
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.regions import Inside
 from noisewright.images.pipeline.detection import Face
-from noisewright.images.pipeline.finding import CERTAIN, WHERE, FoundFaces, hidden_where
+from noisewright.images.pipeline.finding import CERTAIN, WHERE, FoundFaces
 from noisewright.images.pipeline.frame_boxes import OwnFrames
 from noisewright.images.pipeline.frames import Video, new_video, open_video
 from noisewright.images.pipeline.heads import aligned_head
@@ -220,11 +220,8 @@ def _as_planned(video: Video, plan: list[list[_Hide]]) -> Iterator[tuple[int, Pi
 
 def _stated(certificate: Certificate, draws: int) -> Certificate:
     """With what is in the clear in a video; its claim is about all places, not about each as that of a photograph is."""
-    told, claim = "all of them together for epsilon", certificate.document["claim"]
-    if draws > 1 and claim["metric"] != "discrete":
-        most = upward(draws * Fraction(claim["epsilon"]))
-        told = f"for epsilon per unit of distance, which adds up over {draws:,} draws to {most} for all of them"
-    clear = [hidden_where(told) if one == WHERE else one for one in certificate.document["in_the_clear"]]
+    told = hidden_together(certificate.document["claim"], draws)
+    clear = [told if one == clear_record(WHERE) else one for one in certificate.document["in_the_clear"]]
     return certificate.with_clear([*clear, MOVES])
 
 

@@ -33,6 +33,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.claims.readings import of_each_bit
 from noisewright.core.certificates.checker import checker
 from noisewright.core.channels.certified import LARGEST_EPSILON
 from noisewright.core.choices import is_whole, one_of
@@ -225,7 +226,7 @@ class Scheme:
     def __str__(self) -> str:
         what = "items" if self.dimension is None else f"{self.dimension} numbers"
         return (
-            f"{self.bits} bits by {self.family} of {what}, epsilon {upward(self.epsilon, 4)} for every bit, "
+            f"{self.bits} bits by {self.family} of {what}, {of_each_bit(upward(self.epsilon, 4))}, "
             f"seed {self.seed.hex[:SHOWN]}..."
         )
 

@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from noisewright.claims.readings import delta_between
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import NoLossError, ParameterError
 from noisewright.core.exact import upward
@@ -176,10 +177,7 @@ class PairDelta:
 
     def __str__(self) -> str:
         where = " or ".join(f"{low:.6g} to {high:.6g}" for low, high in self.outputs) or "nowhere"
-        return (
-            f"delta = {upward(self.value)} at epsilon = {upward(self.epsilon)} between locations {self.pair[0]:g} and "
-            f"{self.pair[1]:g}; the loss is larger at outputs {where}"
-        )
+        return f"{delta_between(self.value, self.epsilon, self.pair)}; the loss is larger at outputs {where}"
 
 
 def pair_loss(first: LaplaceDensity, second: LaplaceDensity) -> PairLoss:

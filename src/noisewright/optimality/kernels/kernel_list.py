@@ -35,10 +35,11 @@ from typing import Any, overload
 
 import numpy as np
 
+from noisewright.claims.readings import rate
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, upward
+from noisewright.core.exact import Exact
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.categories.finite import mechanism as finite_mechanism
@@ -170,8 +171,8 @@ class Kernels(Sequence[Kernel]):
         sizes = ", ".join(f"{count} of {size} outputs" for size, count in self.by_size.items())
         checked = "counted exactly" if self.verified else "counted in floats, unverified"
         return (
-            f"{len(self)} kernels ({sizes}) on {len(self.space.potentials)} corners for epsilon = "
-            f"{upward(self.space.rate)} per unit of {self.space.metric}, {checked}"
+            f"{len(self)} kernels ({sizes}) on {len(self.space.potentials)} corners for "
+            f"{rate(self.space.rate, self.space.metric)}, {checked}"
         )
 
 

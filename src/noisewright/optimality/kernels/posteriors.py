@@ -37,6 +37,7 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.claims.readings import per_unit
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import as_tolerance
 from noisewright.core.errors import MetricError, ParameterError
@@ -374,7 +375,7 @@ class PrivatePosteriors:
         return over if over > tolerance * max(1.0, float(self.losses[i, j])) else 0.0
 
     def __repr__(self) -> str:
-        return f"PrivatePosteriors({self.size} secrets, {self.factor} per unit of {self.metric})"
+        return f"PrivatePosteriors({self.size} secrets, {self.factor} {per_unit(self.metric)})"
 
 
 def _root(value: Fraction, degree: int) -> Fraction | None:

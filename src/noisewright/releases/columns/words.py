@@ -46,8 +46,8 @@ def protection_of(column: ColumnPolicy, metric: Metric, secret: Secret, said: st
     if isinstance(column.protect, Span):  # in the largest unit of which it is a whole number
         size, unit = largest_unit(column.protect.seconds)
     found = {"kind": "near", "type": _type_of(unit, secret), "distance": str(size), **({"unit": unit} if unit else {})}
-    many = secret.numbers > 1 and not unit
-    return {**found, **({"metric": _unrounded(metric)} if many else {}), **more}
+    named = not unit and (secret.numbers > 1 or metric.record().get("base") == "words")
+    return {**found, **({"metric": _unrounded(metric)} if named else {}), **more}
 
 
 def _type_of(unit: str, secret: Secret) -> str:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import permutations
+from math import isfinite
 from typing import Any
 
 import duckdb
@@ -70,7 +71,7 @@ def _ranges(plan: Plan, source: Source, duck: duckdb.DuckDBPyConnection) -> Iter
     found = iter(_row(duck, [f"{end}({identifier(name)})" for name in known for end in ("min", "max")], "data"))
     for name, (low, high) in known.items():
         pair = (next(found), next(found))
-        if None not in pair and [_number(v) for v in pair] == [low, high] and low < high:
+        if all(map(_is_finite, pair)) and [_number(v) for v in pair] == [low, high] and low < high:
             yield (
                 f"{name}: its declared range is just that of the data, from the smallest to the largest value; a range must "
                 "be known without looking at the data, or it tells two people's values."
@@ -140,6 +141,11 @@ def _ends(within: Any) -> tuple[Fraction, Fraction] | None:
     except (TypeError, ValueError):
         return None
     return low, high
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether there is a value, and it is a number: not missing, not infinite."""
+    return value is not None and (not isinstance(value, float) or isfinite(value))
 
 
 def _number(value: Any) -> Fraction:

@@ -24,6 +24,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from noisewright.claims.phrases import OPEN
 from noisewright.core.errors import DataError
 from noisewright.releases.columns.types import check_spelling, known_types, source_for, used_columns
 from noisewright.releases.kinds.registry import kind_of
@@ -37,7 +38,7 @@ from noisewright.releases.sources.source import Source
 __all__ = ["NOT_PRIVATE", "Inspected", "inspect_table"]
 
 NOT_PRIVATE = (
-    "For the owner of the data alone: these are exact numbers of the table, NOT protected. Show them to nobody else."
+    f"For the owner of the data alone: these are exact numbers of the table, {OPEN}. Show them to nobody else."
 )
 
 

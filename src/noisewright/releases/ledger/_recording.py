@@ -52,7 +52,13 @@ def balance_of(db: sqlite3.Connection, path: Path, dataset: str) -> Balance:
     ):
         spent = [total + times * Fraction(amount) for total, amount in zip(spent, amounts, strict=True)]
     budget, protected = (Fraction(epsilon), Fraction(delta)), tuple(protections(db, number))
-    return Balance(dataset, scope, sentence(neighbours), releases, *budget, spent[0], spent[1], protected)
+    unprotected = db.execute(
+        "SELECT c.name FROM charges c JOIN releases r ON r.number = c.release "
+        "WHERE r.dataset = ? AND c.kind IN ('kept', 'changed') GROUP BY c.name ORDER BY min(c.number)",
+        (number,),
+    )
+    same = tuple(name for (name,) in unprotected)
+    return Balance(dataset, scope, sentence(neighbours), releases, *budget, spent[0], spent[1], protected, same)
 
 
 def record_release(

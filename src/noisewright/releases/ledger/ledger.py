@@ -40,6 +40,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from noisewright.claims import phrases
 from noisewright.core.errors import BudgetError, LedgerError, NoLedgerError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.releases.ledger import _units as ledger_units
@@ -156,7 +157,7 @@ class Ledger:
         delta: Exact = 0,
         scope: BudgetScope = "dataset",
         *,
-        between: str | Mapping[str, Any] = "two tables that differ in one unit",
+        between: str | Mapping[str, Any] = phrases.ONE_UNIT,
         raise_budget: bool = False,
     ) -> Balance:
         """Record what all releases of ``dataset`` may cost one unit; nothing happens if that is recorded already.

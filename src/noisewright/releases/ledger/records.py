@@ -76,7 +76,7 @@ class Terms:
     epsilon: Exact
     delta: Exact = 0
     scope: BudgetScope = "dataset"
-    between: str | Mapping[str, Any] = "two tables that differ in one unit"
+    between: str | Mapping[str, Any] = phrases.ONE_UNIT
     raise_budget: bool = False
     """A budget that is larger than the recorded one is recorded instead of refused."""
 
@@ -148,11 +148,14 @@ class Balance:
     spent_delta: Fraction
     protected: tuple[Protected, ...] = ()
     """How far apart values are in each column that was released so far."""
+    same: tuple[str, ...] = ()
+    """The columns that were released without protection, in which the tables do not differ."""
 
     @property
     def between(self) -> str:
         """The tables that the budget is about, column by column."""
-        told = phrases.ways([(one.record, one.columns) for one in self.protected])
+        differ = [(one.record, one.columns) for one in self.protected if not set(one.columns) <= set(self.same)]
+        told = phrases.ways(differ, self.same)
         return f"{self.neighbours}: {told}" if told else self.neighbours
 
     @property

@@ -58,7 +58,7 @@ class ReleaseCertificate:
             "kept": list(plan.kept),
             "context_aware": [_context(column) for column in plan.context_aware],
             "order": plan.order if plan.columns else None,
-            "exact": [q.name for q in plan.queries if all(s.noise is None for s in q.statistics)],
+            "exact": [q.name for q in plan.queries if q.exact],
             "total": {"epsilon": str(plan.epsilon), "delta": str(plan.delta)} if parts else None,
             "randomness": SIMULATION_RANDOMNESS if simulated else RELEASE_RANDOMNESS,
         }

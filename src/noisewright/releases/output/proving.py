@@ -241,7 +241,7 @@ def _release(document: dict[str, Any]) -> Verification:
         "record": found,
         "epsilon": found["epsilon"],
         "delta": found["delta"],
-        "between": phrases.between(found["neighbours"], phrases.ways_of(found)),
+        "between": phrases.tables(found),
         "parts": [
             {
                 **part,

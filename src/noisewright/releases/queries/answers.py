@@ -62,6 +62,17 @@ class QueryPlan:
         return self.query.name
 
     @property
+    def exact(self) -> bool:
+        """Whether it has no noise at all, since neighbours have the same answer."""
+        return all(s.noise is None for s in self.statistics)
+
+    @property
+    def mechanism(self) -> str:
+        """What draws its noise, by name."""
+        usual = "selection" if self.query.aggregate == "quantile" else "geometric"
+        return "exact" if self.exact else self.query.mechanism or usual
+
+    @property
     def price(self) -> Fraction:
         """What the answer costs one unit, exactly."""
         return sum((s.noise.price for s in self.statistics if s.noise), Fraction(0))

@@ -4,8 +4,8 @@ r"""Queries: questions that the curator answers about the whole table, each at a
 before any data is
 seen:
 
-* ``count`` and ``histogram``: one count for each group and bin. Where neighbours replace rows, the number of all rows is
-  public: it is answered exactly, at no price.
+* ``count`` and ``histogram``: one count for each group and bin. Where neighbours have the same rows, their number is public,
+  and so is whatever looks at nothing but columns that are kept: it is answered exactly, at no price.
 * ``sum``: of lattice indices. ``mean``: that sum counted from the middle of the range, and a count (which needs no noise where
   the number of rows is public). ``variance``: the squares as well; it is the mean square of the distance from the mean.
 * ``quantile``: one of public candidates, chosen by scores with the exponential mechanism (see
@@ -116,19 +116,17 @@ class _Compiler:
         names = [key.column for key in self.keys]
         if len(set(names)) < len(names) or any(query.name + end in names for end in ("", "_low", "_high", "_count")):
             raise ParameterError("a column is grouped by once, and the query has a name of its own.")
-        # Neighbours with the same rows count all of them, whatever these hold, if nothing can leave one out.
-        self.always = (
-            policy.neighbours == "replace"
-            and (counts_are_public or policy.unit.column is None)
-            and self.where is None
-            and not self.keys
-            and query.missing == "refuse"
+        self.same_rows = policy.neighbours == "replace" and (counts_are_public or policy.unit.column is None)
+        self.kept = (
+            {name for column in policy.columns if column.keep for name in column.names} if counts_are_public else set()
         )
+        # Neighbours with the same rows count all of them, whatever these hold, if nothing can leave one out.
+        self.always = self.same_rows and self.where is None and not self.keys and query.missing == "refuse"
 
     def plan(self) -> QueryPlan:
         makers = {"count": self._counts, "histogram": self._counts, "quantile": self._quantile}
         statistics, error, words = makers.get(self.query.aggregate, self._sums)()
-        return QueryPlan(self.query, self.position, tuple(statistics), self._protects(), error, words)
+        return QueryPlan(self.query, self.position, tuple(statistics), self._protects(statistics), error, words)
 
     def _counts(self) -> tuple[list[Statistic], float | None, str]:
         value, bins = None, self.query.bins
@@ -138,7 +136,7 @@ class _Compiler:
             cells = Cells.equal(value, bins) if isinstance(bins, int) else self._edges(bins)
         (counted,) = self._with_noise([self._statistic("count", 1, 1, value=value, cells=cells)])
         if counted.noise is None:
-            return [counted], 0.0, "exact: neighbours have the same number of rows, so it is public"
+            return [counted], 0.0, phrases.exact_answer(counted.columns)
         error = counted.noise.error
         each = " in each bin" if self.query.aggregate == "histogram" else self._each
         return [counted], error, f"expected absolute error {figure(error)} rows{each}"
@@ -166,6 +164,8 @@ class _Compiler:
         """Exact for a sum; to first order in the noise over the number of rows for a mean and a variance."""
         step = float(steps.step)
         errors = {s.name: s.noise.error if s.noise else 0.0 for s in made}
+        if all(s.noise is None for s in made):
+            return 0.0, phrases.exact_answer(made[0].columns)
         if self.query.aggregate == "sum":
             error = errors["sum"] * step
             exact = self._value().whole and steps.exponent == 0
@@ -232,7 +232,9 @@ class _Compiler:
             name=measure,
             query=self.query.name,
             measure=measure,
-            bounds=sensitivity(
+            bounds=Sensitivity(0, 0, 0)
+            if self._is_shared(measure, cells)
+            else sensitivity(
                 low,
                 high,
                 rows=self.policy.unit.rows,
@@ -247,6 +249,13 @@ class _Compiler:
             missing=self.query.missing,
             **more,
         )
+
+    def _is_shared(self, measure: Measure, cells: Cells | None) -> bool:
+        """Whether neighbours share a statistic: they have the same rows, and it looks at nothing but columns that are kept."""
+        looked = {key.column for key in self.keys} | set(() if self.where is None else self.where.columns)
+        if self.query.column is not None and (cells is not None or measure != "count" or self.query.missing == "skip"):
+            looked.add(self.query.column)
+        return self.same_rows and looked <= self.kept and self.query.aggregate != "quantile"
 
     def _with_noise(self, parts: list[Statistic]) -> list[Statistic]:
         """Every statistic that can change gets its share of the budget."""
@@ -313,8 +322,12 @@ class _Compiler:
         kind = plain_type(self._type(str(self.query.column)))
         return Fraction(place_in(place, kind, f"{name} of the query {self.query.name!r}", side))
 
-    def _protects(self) -> str:
-        return phrases.one_unit(self.policy.relation)
+    def _protects(self, statistics: Sequence[Statistic]) -> str:
+        if all(s.noise is None for s in statistics):
+            return phrases.EXACT
+        shared = [s for s in statistics if s.noise is None]  # such as the number of rows behind a mean
+        same = [name for s in shared for name in s.columns if name in self.kept]
+        return phrases.one_unit(self.policy.relation, list(dict.fromkeys(same)))
 
     @property
     def _each(self) -> str:

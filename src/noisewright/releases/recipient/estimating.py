@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from noisewright.claims import totals
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import NoisewrightError
-from noisewright.core.exact import upward
 from noisewright.core.mechanism import described
 from noisewright.core.verdict import card
 from noisewright.estimation.population.sums import Sums
@@ -146,7 +146,7 @@ def estimate_column(
 ) -> ColumnEstimate:
     """The estimate of a planned column from its released rows, which ``batches`` reads from their beginning."""
     assert column.mechanism is not None
-    promise = f"epsilon {upward(column.price)} between {column.protects}"
+    promise = totals.promise(column.price, column.delta, column.protects)
     rows = sum(batch.num_rows for batch in batches())
     empty = ColumnEstimate(
         column.outputs, column.mechanism.name, promise, rows, 0, simulated=simulated, clamped=clamped

@@ -32,10 +32,7 @@ def remains(plan: Plan) -> str:
         items.append(f"{say.listed(plan.kept)}: everybody can read the true values, and link them with other sources.")
     near = [c for c in plan.columns if c.protected and (c.protection or {}).get("kind") == "near"]
     if near:
-        items.append(
-            f"Values that are farther apart than stated ({'; '.join(f'{say.listed(c.names)}: {c.protects}' for c in near)}) are "
-            "protected less: twice as far apart, twice the epsilon or more. Large differences can be seen."
-        )
+        items.append(totals.farther("; ".join(f"{say.listed(c.names)}: {c.protects}" for c in near)))
     if len(plan.parts) > 1:
         items.append(
             "Parts can be combined. Columns that say much the same about a person each give a little away; the last row of the "

@@ -63,9 +63,7 @@ def strength(epsilon: Fraction) -> str:
 
 def promised(column: ColumnPlan) -> str:
     """What one row promises, and what all rows of a unit cost."""
-    one = totals.price(column.price / column.times, column.delta / column.times)
-    rows = f", for each of {column.times} rows" if column.times > 1 else ""
-    return f"{one} between {column.protects}{rows}"
+    return totals.promise(column.price / column.times, column.delta / column.times, column.protects, column.times)
 
 
 def capital(words: str) -> str:

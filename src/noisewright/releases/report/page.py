@@ -93,7 +93,7 @@ def _opening(plan: Plan, made: Made, heading: str) -> str:
         sentences = [f"{say.capital(plan.total)}. {plan.in_words()}"]
     else:
         sentences = [
-            f"This release protects {_whose(plan)}.",
+            totals.whose(plan.policy.unit.column),
             f"{totals.PROTECTED} The two possibilities are {plan.between}.",
             f"All parts together cost {totals.price(plan.epsilon, plan.delta)}. "
             f"{totals.odds(plan.epsilon, plan.delta)}",
@@ -101,6 +101,8 @@ def _opening(plan: Plan, made: Made, heading: str) -> str:
         ]
     if plan.kept:
         sentences.append(f"Not protected at all: {say.listed(plan.kept)}, released unchanged.")
+    if exact := [query.name for query in plan.queries if query.exact]:
+        sentences.append(f"Not protected either: {say.listed(exact)}, answered exactly.")
     for column in plan.context_aware:
         words = f"No epsilon for {say.listed(column.names)}, changed by a learned privatiser."
         sentences.append(f"{words} {column.context_aware}")
@@ -110,19 +112,13 @@ def _opening(plan: Plan, made: Made, heading: str) -> str:
     return f'<h1>{spelled(heading)}</h1><p class="soft">{spelled(" · ".join(meta))}</p><div class="short">{inner}</div>'
 
 
-def _whose(plan: Plan) -> str:
-    unit = plan.policy.unit
-    if unit.column is None:
-        return "every row by itself: a row is what belongs to one person or thing"
-    return f"each {unit.column}: all rows with the same value of that column count as one"
-
-
 def _released(plan: Plan) -> str:
     """The one table of all parts: what was done, between what, at which price, and what somebody can conclude at most."""
     rows = [_row(column) for column in plan.columns]
     for query in plan.queries:
-        belief = totals.belief(query.price, query.delta)
-        rows.append((query.name, say.asked(plan, query), query.protects, _price(query), belief, say.error(query)))
+        belief = "certainty" if query.exact else totals.belief(query.price, query.delta)
+        price = "none" if query.exact else _price(query)
+        rows.append((query.name, say.asked(plan, query), query.protects, price, belief, say.error(query)))
     if len(plan.parts) > 1:
         whole = totals.belief(plan.epsilon, plan.delta)
         rows.append(("All together", "", "", totals.price(plan.epsilon, plan.delta), whole, ""))

@@ -76,12 +76,13 @@ def hidden_picture(picture: Picture, given: Mapping[str, str]) -> HiddenPicture:
     method = _method(given.get("method", "laplace"), given.get("epsilon", "").strip(), given.get("block", "").strip())
     drawn, many = method.drawn(picture)
     height, width, channels = picture.shape
+    promised = method.promise(height, width, channels, many)
     measured = method.faces.measured if isinstance(method, FaceMethod) else None
     return HiddenPicture(
         _address(picture),
         _address(drawn),
         ssim(picture, drawn) if drawn.shape == picture.shape else None,
-        method.promise(height, width, channels, many).words.partition(" Measured on public faces")[0],
+        promised.unmeasured,
         method.certificate(height, width, channels).verify(),
         tuple(measured_parts(measured)),
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from nicegui import run, ui
 from starlette.requests import Request
 
+from noisewright.claims.readings import OF_PICTURES
 from noisewright.images.pictures.writing import png_of
 from noisewright.render import short
 from noisewright.studio.answers.pictures import (
@@ -62,7 +63,7 @@ class _PicturePage:
                     lambda text: self._change("epsilon", text),
                     ends=(1.0, 100_000.0),
                 )
-                ui.html(words.note("Between any two pictures; for faces, between any two faces."), sanitize=False)
+                ui.html(words.note(OF_PICTURES), sanitize=False)
                 self.block = ui.input("side of blocks, in pixels", value=self.given.get("block", "16"))
                 self.block.props("outlined dense debounce=300").on_value_change(
                     lambda e: self._change("block", e.value or None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from noisewright.claims.readings import told_apart
 from noisewright.cli.shared.channels import load_thing
 from noisewright.cli.shared.output import chance, emit, facts, heading, label, plural, printable, working
 from noisewright.cli.shared.targets import target_file
@@ -87,7 +88,7 @@ def _page(data: dict[str, Any], channel: Channel) -> list[RenderableType]:
 def _largest(losses: list[list[float]]) -> str:
     from noisewright.cli.shared.output import round_up
 
-    return f"epsilon {round_up(max(map(max, losses)))} between the two secrets that it tells apart best"
+    return told_apart(round_up(max(map(max, losses))))
 
 
 def _matrix(channel: Channel) -> RenderableType:

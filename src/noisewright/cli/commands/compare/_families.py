@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from noisewright.claims.readings import FAMILY_UNITS
 from noisewright.cli.shared.output import emit, facts, heading, plural, working
 from noisewright.cli.shared.targets import picture_file
 
@@ -20,9 +21,6 @@ MOST_EPSILONS = 50
 READING = (
     "Any epsilon up to the one shown is safe: against every average-case adversary (average), every worst-case one (max), or for "
     "every metric (privacy)."
-)
-UNITS = (
-    "The epsilon of response is between any two answers; that of geometric and exponential for each 1 of difference."
 )
 
 
@@ -71,7 +69,7 @@ def _page(tables: list[ReplacementTable], plot: str | None) -> list[RenderableTy
     for k, epsilon in enumerate(first.epsilons):
         for a, b in first.pairs:
             shown.add_row(a, str(epsilon), b, *(downward(table.cells[k][a, b].epsilon, 4) for table in tables))
-    rows: list[tuple[str, str]] = [("Reading", READING), ("Units", UNITS)]
+    rows: list[tuple[str, str]] = [("Reading", READING), ("Units", FAMILY_UNITS)]
     rows += [] if plot is None else [("Picture", plot)]
     notes: Any = facts(rows, indent=0)
     return [heading("Safe replacement", plural(first.size, "secret")), shown, notes]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.claims.readings import OF_REGIONS, not_hidden
 from noisewright.cli.commands.images._options import (
     Attributes,
     Block,
@@ -68,7 +69,7 @@ def obfuscate(
         str,
         typer.Option(
             metavar="E",
-            help="Between any two pictures of one size (all regions together), or two faces (each that is found); see --pixels.",
+            help=OF_REGIONS,
         ),
     ],
     method: MethodName = "windows",
@@ -285,7 +286,7 @@ def _page(data: dict[str, Any], promised: list[tuple[str, str]], method: str) ->
         rows.insert(len(promised), ("numerics", "exact: drawn from the integers that the certificates are about"))
         rows.append(("certificates", f"one for each size of pictures, beside them ({method})"))
     if names := [Path(one).name for one in data["not_protected"]]:
-        rows.append(("not protected", f"nothing was hidden in {', '.join(names)}: nothing is promised there"))
+        rows.append(("not protected", not_hidden(", ".join(names))))
     rows += left_out(data["left_out"])
     if data["sheet"]:
         rows.append(("sheet", f"{data['sheet']}, which shows originals: do not pass it on"))

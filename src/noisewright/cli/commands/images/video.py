@@ -66,6 +66,8 @@ def video(
     A face that is followed through n frames costs epsilon if it is drawn once, and n epsilon if it is drawn in every frame. The
     certificate is about all that was drawn.
     """
+    from noisewright.claims import phrases
+    from noisewright.claims.readings import of_one_person
     from noisewright.core.errors import ParameterError
     from noisewright.core.exact import positive_fraction, upward
     from noisewright.images.pipeline.hiding import HiddenPlaces
@@ -94,8 +96,8 @@ def video(
     with counting("frames looked at and written", "frames") as progress:
         done = hide_video(chosen, film, output, draw=draw, hold=hold, progress=progress)  # type: ignore[arg-type]
     proved = done.certificate
-    clear = ["everything"] if proved is None else list(proved.document["in_the_clear"])
-    each = None if proved is None else upward(positive_fraction(epsilon, "--epsilon") * done.longest)
+    clear = ["everything"] if proved is None else [phrases.clear(one) for one in proved.document["in_the_clear"]]
+    each = positive_fraction(epsilon, "--epsilon") * done.longest
     data = {
         "output": output,
         "frames": done.frames,
@@ -103,13 +105,13 @@ def video(
         "draws": done.draws,
         "whole_frames": done.whole,
         "draws_of_one_face": done.longest,
-        "epsilon_of_one_face": each,
-        "claim": None if proved is None else proved.verify().partition(";")[0],
+        "epsilon_of_one_face": None if proved is None else upward(each),
+        "claim": None if proved is None else proved.verify(),
         "in_the_clear": clear,
     }
     promised = [
         ("faces followed", f"{done.tracks}; who left and came back is counted again, and pays again"),
-        ("promise", f"epsilon = {each} for one person, at most; {plural(done.draws, 'draw')} in all"),
+        ("promise", f"{of_one_person(each)}; {plural(done.draws, 'draw')} in all"),
         *([("whole frames", f"{done.whole}, each drawn anew: who may be in them pays for all")] if done.whole else []),
         ("certificate", f"of all draws together, beside it: {data['claim']}"),
     ]

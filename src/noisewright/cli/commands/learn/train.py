@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.claims.readings import NO_EPSILON
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural, printable, working
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "train"]
 
 MOST_SHOWN = 6
-NO_EPSILON = "no epsilon and no differential privacy; single records may come out as they are"
 
 
 def train(

@@ -64,6 +64,7 @@ def _page(ledger: Ledger, names: list[str]) -> list[RenderableType]:
 
 
 def _budget(ledger: Ledger, balance: Balance) -> list[tuple[str, str]]:
+    from noisewright.claims.phrases import OPEN
     from noisewright.core.exact import upward
     from noisewright.releases.ledger.export import changed, kept
     from noisewright.releases.ledger.ledger import downward
@@ -78,11 +79,7 @@ def _budget(ledger: Ledger, balance: Balance) -> list[tuple[str, str]]:
     rows = [
         ("Budget", amount(balance.epsilon, balance.delta, downward) + of_one),
         ("Between", printable(balance.between)),
-        *(
-            [("NOT protected", printable(f"{', '.join(map(label, given_away))}: released as it is"))]
-            if given_away
-            else []
-        ),
+        *([(OPEN, printable(f"{', '.join(map(label, given_away))}: released as it is"))] if given_away else []),
         *(
             [("No epsilon", printable(f"{', '.join(map(label, without))}: changed by a learned privatiser"))]
             if without

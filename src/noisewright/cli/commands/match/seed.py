@@ -51,7 +51,7 @@ def seed(
 
     Draw it when the profiles are there already: the promise about a radius is for pairs that were fixed before.
     """
-    from noisewright.claims.readings import hashes_in_short
+    from noisewright.claims.readings import NOT_BY_DISTANCE, hashes_in_short
     from noisewright.core.errors import ParameterError
     from noisewright.core.exact import as_fraction, downward
     from noisewright.matching.client import Client
@@ -101,7 +101,7 @@ def seed(
         ("distance", scheme.words.distance),
         ("flips", f"every bit with probability {downward(scheme.flip, 4)}, exactly and independently"),
         ("a known seed", Client(scheme).promise),
-        ("before the seed", promise.in_words() if promise else "nothing is promised by distance for this family"),
+        ("before the seed", promise.in_words() if promise else NOT_BY_DISTANCE),
         ("fingerprint", scheme.fingerprint),
     ]
     near = None if promise is None else promise.loss

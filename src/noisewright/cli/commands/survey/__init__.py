@@ -29,7 +29,7 @@ def survey(
         str | None,
         typer.Option(
             metavar="NUMBER",
-            help="The allowed loss of privacy between any two answers. Exact: 0.1 or 1/3.",
+            help="The allowed loss of privacy of an answer. Exact: 0.1 or 1/3.",
             show_default=False,
         ),
     ] = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.claims.readings import keeps_within
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
@@ -96,11 +97,11 @@ def calibrate(
         ("nearest word", "{:.3g} (5%), {:.3g} (50%), {:.3g} (95%) away".format(*quantiles)),
         (
             "typical",
-            f"epsilon {typical:.3g} keeps such neighbours within a factor of {times:.3g}, whatever comes out",
+            f"{keeps_within(typical, 'such neighbours', times)}, whatever comes out",
         ),
     ]
     if wanted is not None:
-        rows.append(("pair", f"epsilon {wanted:.3g} keeps {pair} within a factor of {times:.3g}"))
+        rows.append(("pair", keeps_within(wanted, pair, times)))
     emit(data, lambda: [heading("epsilon for words"), facts(rows), _table(measured), *_warnings(measured)], as_json)
 
 

@@ -57,7 +57,8 @@ CLEAR = {
     "what the privatiser tells about records that it was trained on": "training-records",
 }
 PROTECTS = re.compile(
-    r"(?P<any>any two values)?(at most (?P<size>[0-9./e+-]+)( (?P<unit>[a-z]+(?: [a-z]+)?))?( \((?P<metric>[^()]+)\))?)?"
+    r"(?P<any>any two values)?(at most (?P<size>[0-9./e+-]+)( (?P<unit>[a-z]+(?: [a-z]+)?))?"
+    r"( \((?P<metric>(?!wh(ether one|at) is )[^()]+)\))?)?"
     r"(?P<shown> \(whether one is missing is shown\))?"
     r'( \(what is not declared counts as (?P<other>"(?:[^"\\]|\\.)*"|[-+.0-9e]+|true|false)\))?'
 )

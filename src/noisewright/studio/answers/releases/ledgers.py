@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from fractions import Fraction
 
+from noisewright.claims.phrases import OPEN
 from noisewright.core.exact import upward
 from noisewright.releases.ledger.export import kept
 from noisewright.releases.ledger.ledger import Ledger, LedgerRecord, default_path
@@ -70,7 +71,7 @@ def _facts(ledger: Ledger, balance: Balance, entries: list[LedgerRecord]) -> lis
             ("Counted", "for each unit on its own; what is spent is that of one that took part in every release")
         )
     gone = kept(entries)
-    rows += [("NOT protected", f"{', '.join(gone)}: released as it is")] if gone else []
+    rows += [(OPEN, f"{', '.join(gone)}: released as it is")] if gone else []
     for event in ledger.history(balance.dataset):
         changed = _amount(downward(event.epsilon), balance, downward(event.delta))
         rows.append((f"Budget {event.event}", f"{_time(event.time)} UTC, to {changed}"))

@@ -123,10 +123,7 @@ def part_rows(found: Plan) -> list[tuple[str, str, str, str, str]]:
     """What each part is, what it costs, how far off it will be, between which values that is, and how it is protected."""
     rows = []
     for part in found.parts:
-        if isinstance(part, ColumnPlan):
-            how = part.mechanism.name if part.mechanism else "kept"
-        else:
-            how = part.query.mechanism or ("selection" if part.query.aggregate == "quantile" else "geometric")
+        how = (part.mechanism.name if part.mechanism else "kept") if isinstance(part, ColumnPlan) else part.mechanism
         price = upward(part.price) + (f", delta {upward(part.delta)}" if part.delta else "")
         rows.append((title(part), price, part.error_words, part.protects, how))
     return rows

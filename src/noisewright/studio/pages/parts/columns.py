@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from nicegui import ui
 
+from noisewright.claims.phrases import OPEN
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import fraction_or_none, upward
 from noisewright.studio.answers.releases.policies import (
@@ -24,7 +25,7 @@ from noisewright.studio.look import words
 __all__ = ["ColumnFields", "Trading"]
 
 OUT = "left out"
-AS_IT_IS = "released as it is, NOT protected"
+AS_IT_IS = f"released as it is, {OPEN}"
 PUBLIC = "public knowledge"
 CHOICES = {
     "refuse": "refuse the whole release",
