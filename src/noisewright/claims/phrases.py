@@ -82,6 +82,8 @@ STATED = {"level", "word-file", "slope", "floats", "stated-sensitivity"}
 """Codes of conditions that hold only if something that the file states is true."""
 OPEN = "NOT protected"
 MAX_INTERVALS = 9
+LARGEST = 1 << 1023
+"""Numbers from here on are not taken for floats, since the largest float is less than twice as large."""
 WORD = re.compile(r"\w+([.-]\w+)*")
 UNITS = {  # unit of a protected distance: (plural, how many of the certificate's own unit it is, by type of the column)
     "day": ("days", {"date": 1, "time": 86_400}),
@@ -111,10 +113,15 @@ def down(value: Any, digits: int = 6) -> str:
 
 
 def rounded(value: Fraction, way: str = ROUND_CEILING, digits: int = 6) -> str:
-    """Return a number in so many digits; in seventeen if it is the float beyond a number of fewer digits."""
-    short = f"{float(value):.{digits}g}"
-    beyond = Fraction(short) < value if way == ROUND_CEILING else Fraction(short) > value
-    digits = 17 if beyond and Fraction(float(short)) == value else digits
+    """Return a number in so many digits; in seventeen if it is the float beyond a number of fewer digits.
+
+    >>> rounded(Fraction(0.1)), rounded(Fraction(10) ** 400 / 3)
+    ('0.10000000000000001', '333334' + '0' * 394)
+    """
+    if abs(value) < LARGEST:
+        short = f"{float(value):.{digits}g}"
+        beyond = Fraction(short) < value if way == ROUND_CEILING else Fraction(short) > value
+        digits = 17 if beyond and Fraction(float(short)) == value else digits
     found = Context(prec=digits, rounding=way).divide(*map(Decimal, value.as_integer_ratio())).normalize()
     return f"{found:f}" if not found or found.adjusted() >= -6 else f"{found:e}"
 
@@ -365,7 +372,9 @@ def distances(stated: Record) -> str:
 
 def short(value: Fraction) -> str:
     """Return a number in full if it is short."""
-    return str(value) if len(str(value)) <= 12 else f"about {float(value):.6g}"
+    if len(str(value)) <= 12:
+        return str(value)
+    return f"about {float(value):.6g}" if abs(value) < LARGEST else f"about {rounded(value)}"
 
 
 def each(metric: Record, secret: Record | None, size: str) -> str:
@@ -711,7 +720,7 @@ def remarks(protected: Record) -> str:
 
 def exact(value: Fraction) -> str:
     """Return a number as it is: a decimal fraction where it is one of few digits."""
-    decimal = repr(float(value)) if value.denominator > 1 else ""
+    decimal = repr(float(value)) if value.denominator > 1 and abs(value) < LARGEST else ""
     return decimal if decimal and Fraction(decimal) == value else str(value)
 
 
