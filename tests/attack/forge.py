@@ -39,16 +39,19 @@ __all__ = ["Outcomes", "forge", "judged"]
 
 KEPT = Path(__file__).parents[1] / "fixtures" / "kept"
 SLOW = 30.0
-"""So many seconds on one document are a defect: a file of a stranger must not keep anybody waiting."""
-OPEN = ("a distance of nobody", "a person costs more", "how many draws can show one person is not stated")
-"""Defects that are known and not mended yet, by how they are told here: each has a test that is expected to fail."""
+"""Seconds; a document that takes longer is a defect, since a stranger's file must not block the recipient."""
+OPEN = (
+    *("a distance of nobody", "a person costs more", "how many draws can show one person is not stated"),
+    *("what two values are alike outside of is not said",),
+)
+"""Defects that are known and not mended yet, by the reason that is reported: each has a test that is expected to fail."""
 LOCKS = 100
-"""After so many certificates one lock of a release is forged."""
+"""One forgery of this many is that of the lock of a release."""
 
 
 @dataclass
 class Outcomes:
-    """What became of forgeries, by the kind of the honest document, and every defect."""
+    """Count the outcomes of forgeries by the kind of the honest document, and list every defect."""
 
     count: Counter[tuple[str, str]] = field(default_factory=Counter)
     false: list[str] = field(default_factory=list)
@@ -56,11 +59,11 @@ class Outcomes:
     slowest: float = 0.0
 
     def total(self, outcome: str) -> int:
-        """How many had this outcome: "refused", "true", "too large to tell", "known" or "FALSE"."""
+        """Return how many had this outcome: "refused", "true", "too large to tell", "known" or "FALSE"."""
         return sum(many for (_, what), many in self.count.items() if what == outcome)
 
     def table(self) -> list[str]:
-        """One line for each kind."""
+        """Return one line for each kind."""
         kinds = sorted({kind for kind, _ in self.count})
         names = ("refused", "true", "too large to tell", "known", "FALSE")
         width = max(map(len, kinds), default=0)
@@ -70,9 +73,10 @@ class Outcomes:
 
 
 def judged(document: Document, tool: Any = checker) -> tuple[str, str]:
-    """What becomes of a document, and what is said: "refused", "true", "too large to tell", "known" or "FALSE".
+    """Prove a document, judge the record and the sentence about it, and return the outcome with the sentence.
 
-    ``tool`` is the checker, or a copy of it with a defect, for which only the lines are read.
+    The outcome is "refused", "true", "too large to tell", "known" or "FALSE". ``tool`` is the checker, or a copy of it with a
+    defect, for which only the lines are read.
     """
     try:
         stated = tool.read(json.dumps(document))
@@ -99,7 +103,7 @@ def judged(document: Document, tool: Any = checker) -> tuple[str, str]:
 
 
 def _proved(document: Document, tool: Any) -> Document:
-    """The record that is proved; of a release with floating parts, what is proved but those."""
+    """Return the record that is proved; for a release with floating parts, the one without their proofs."""
     try:
         return dict(tool.prove_record(document))
     except tool.NotProved as why:
@@ -130,9 +134,10 @@ def _judge(record: Document, said: str, document: Document, tool: Any) -> None:
 def forge(
     count: int, seed: int, *, tool: Any = checker, first: bool = False, kinds: str = "", progress: int = 0
 ) -> Outcomes:
-    """Make so many forgeries and judge them; ``first``: stop at the first defect; ``kinds``: names of documents begin so.
+    """Make ``count`` forgeries and judge them.
 
-    ``progress``: say after so many of them how far it is.
+    ``first``: stop at the first defect; ``kinds``: the beginning of the names of documents; ``progress``: print a line each time
+    that many are done.
     """
     rng, found = random.Random(seed), Outcomes()
     documents = [(name, one) for name, one in honest().items() if name.startswith(kinds)]
@@ -169,7 +174,7 @@ def forge(
 
 
 def _lock(rng: random.Random) -> tuple[str, str]:
-    """A lock with a digest that fits, in a folder that a ledger recorded: the seal of the ledger does not fit."""
+    """Forge a lock with a digest that fits, in a folder that a ledger recorded: the seal of the ledger does not fit."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "recorded"
         shutil.copytree(KEPT / "release" / "recorded", folder)

@@ -144,7 +144,7 @@ ODD: list[Any] = [
 
 
 def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The places of a document."""
+    """Yield the places of a document."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, one in inner:
         yield (*path, key)
@@ -201,7 +201,7 @@ def one_change(inside: Any, last: Any, rng: random.Random) -> None:
 
 
 def from_another(last: Any, rng: random.Random, otherwise: Any) -> Any:
-    """What another document has under the same name."""
+    """Return the value of another document under the same name."""
     found: Any = rng.choice(list(honest().values()))
     same = [path for path in paths(found) if path[-1] == last]
     if not same:
@@ -212,7 +212,7 @@ def from_another(last: Any, rng: random.Random, otherwise: Any) -> Any:
 
 
 def renamed(metric: Any, rng: random.Random) -> Any:
-    """Another metric: of version 1 by its name, or one that looks like that."""
+    """Return another metric: of version 1 by its name, or one that looks like that."""
     if not isinstance(metric, str):
         return other_metric(metric, rng)
     head, star, base = metric.rpartition(" * ")
@@ -228,7 +228,7 @@ def renamed(metric: Any, rng: random.Random) -> Any:
 
 
 def other_metric(metric: Any, rng: random.Random) -> Any:
-    """Another record of a metric, or this one with another field."""
+    """Return another record of a metric, or this one with another field."""
     if not isinstance(metric, dict) or rng.random() < 0.3:
         return copy.deepcopy(rng.choice(METRICS))
     made = dict(metric)
@@ -249,7 +249,7 @@ def other_metric(metric: Any, rng: random.Random) -> Any:
 
 
 def nudged(value: Any, rng: random.Random) -> Any:
-    """A number a little or a lot different; text in other words."""
+    """Return a number a little or a lot different; text in other words."""
     if isinstance(value, bool) or value is None or isinstance(value, (dict, list)):
         return rng.choice([value, None, not value])
     if isinstance(value, int):
@@ -288,7 +288,7 @@ def _nudged_number(number: Fraction, rng: random.Random) -> Any:
 
 
 def weaker(document: Document, rng: random.Random) -> None:
-    """A claim with room to spare, so that the other changes are not refused for its sake."""
+    """Leave room to spare in a claim, so that the other changes are not refused for its sake."""
     claim = document["claim"]
     claim["epsilon"] = str(Fraction(claim["epsilon"]) * rng.choice([2, 10, 1000]))
     if rng.random() < 0.3:
@@ -296,19 +296,19 @@ def weaker(document: Document, rng: random.Random) -> None:
 
 
 def a_hair(document: Document, rng: random.Random) -> None:
-    """An epsilon, a delta, a distance or a level that is a little too good."""
+    """Make an epsilon, a delta, a distance or a level a little too good."""
     claim = document["claim"]
     name = rng.choice([name for name in ("epsilon", "delta", "level", "radius") if name in claim])
     claim[name] = str(Fraction(claim[name]) * (1 + rng.choice([-1, -1, 1]) * rng.choice(NUDGES)))
 
 
 def metric(document: Document, rng: random.Random) -> None:
-    """Another metric."""
+    """State another metric."""
     document["claim"]["metric"] = renamed(document["claim"]["metric"], rng)
 
 
 def secret(document: Document, rng: random.Random) -> None:
-    """Secrets of another kind, that are counted otherwise, or of which fewer draws can show somebody."""
+    """State secrets of another kind, counted otherwise, or of which fewer draws can show one person."""
     own = document["claim"].get("secret")
     if own is None or rng.random() < 0.25:
         kinds: list[dict[str, Any]] = [
@@ -346,14 +346,14 @@ def secret(document: Document, rng: random.Random) -> None:
 
 
 def conditions(document: Document, rng: random.Random) -> None:
-    """Conditions of the claim that come, go, or are none."""
+    """State other conditions of the claim, known or unknown."""
     known = ["not-a-training-record", "simulation", "floats", "parts", "stated-distances", "within"]
     chosen = [{"code": code} for code in rng.sample(known, rng.choice([1, 1, 2]))]
     document["claim"]["conditions"] = rng.choice([[], [{"code": "not-a-training-record"}], chosen, None])
 
 
 def clear(document: Document, rng: random.Random) -> None:
-    """Other things in the clear, or fewer."""
+    """State other things in the clear, or fewer."""
     listed = document.setdefault("in_the_clear", [])
     if listed and rng.random() < 0.5:
         listed.pop(rng.randrange(len(listed)))
@@ -365,18 +365,18 @@ def clear(document: Document, rng: random.Random) -> None:
 
 
 def mechanism(document: Document, rng: random.Random) -> None:
-    """Another name, which must not mean anything."""
+    """State another name, which must not mean anything."""
     document["mechanism"] = rng.choice(NAMES)
 
 
 def randomness(document: Document, rng: random.Random) -> None:
-    """Random bits from somewhere else; a simulation must be said to be one."""
+    """State another source of random bits; a simulation must be said to be one."""
     texts = ["numpy generator: simulation, not for release", "system seed, AES-256-CTR", "a simulation", "dice"]
     document["randomness"] = rng.choice([*texts, {"lots": "a simulation"}, {"lots": "dice", "more": 1}, None])
 
 
 def shape(document: Document, rng: random.Random) -> None:
-    """Distances of another shape: each pair, neighbours, or steps."""
+    """State distances of another shape: each pair, neighbours, or steps."""
     stated = document["claim"]["distances"]
     stated["shape"] = rng.choice(["adjacent", "steps", "uniform", "line", "table", "product", "words"])
     if rng.random() < 0.5:
@@ -384,7 +384,7 @@ def shape(document: Document, rng: random.Random) -> None:
 
 
 def product_part(document: Document, rng: random.Random) -> None:
-    """Parts of a product that come more often, or come from somewhere else."""
+    """State parts of a product more often, or others."""
     parts = document["proof"]["parts"]
     part = rng.choice(parts)
     dice = rng.randrange(5)
@@ -402,7 +402,7 @@ def product_part(document: Document, rng: random.Random) -> None:
 
 
 def stated(document: Document, rng: random.Random) -> None:
-    """What was measured, what is hashed, the public files and the seed."""
+    """State other measurements, hashes, public files or another seed."""
     name = rng.choice(
         [name for name in ("measured", "hashing", "resources", "seed") if name in document] or ["hashing"]
     )
@@ -427,7 +427,7 @@ def stated(document: Document, rng: random.Random) -> None:
 
 
 def ends(document: Document, rng: random.Random) -> None:
-    """Other ends of ranges, of what is clamped, and of what is done to values outside."""
+    """State other ends of ranges, and another treatment of values outside."""
     name = rng.choice(
         [name for name in ("within", "answers", "outside", "step", "scope", "snapped_to") if name in document]
     )
@@ -441,7 +441,7 @@ def ends(document: Document, rng: random.Random) -> None:
 
 
 def exchange(document: Document, rng: random.Random) -> None:
-    """A whole field of another document."""
+    """Take a whole field from another document."""
     name = rng.choice([name for name in document if name not in ("digest", "format")])
     document[name] = from_another(name, rng, document[name])
 

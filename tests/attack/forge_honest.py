@@ -131,7 +131,7 @@ QUERIES: list[dict[str, Any]] = [
 
 @cache
 def honest() -> dict[str, Document]:
-    """Documents by name; each is a dict as read from JSON."""
+    """Return documents by name; each is a dict as read from JSON."""
     with tempfile.TemporaryDirectory() as place:
         found = {
             **_mechanisms(),
@@ -152,7 +152,7 @@ def honest() -> dict[str, Document]:
 def _mechanisms() -> dict[str, Any]:
     grid = [(0, 0), (0, 1), (1, 1), (2, 0)]
     cube = nw.Channel([[0.4, 0.3, 0.2, 0.1], [0.3, 0.4, 0.1, 0.2], [0.2, 0.1, 0.4, 0.3]], ["ab", "aa", "ba"])
-    made = {
+    made: dict[str, Any] = {
         "table, line": nw.exponential([0, Fraction(1, 3), 1, 2.5], epsilon=1),
         "table, euclidean": nw.exponential(grid, epsilon="0.7", metric=nw.metrics.Euclidean()),
         "table, manhattan": nw.exponential(grid, epsilon="0.7", metric=nw.metrics.Manhattan()),
@@ -181,7 +181,7 @@ def _mechanisms() -> dict[str, Any]:
         "planar, grid": planar_geometric(nw.mechanisms.Grid(3, 3), epsilon=1),
         "planar, globe": geo_laplace(epsilon=1, radius=200, reference=(48.85, 2.35)),
         "ranged, neighbours": nw.laplace(epsilon="0.7", sensitivity=2, within=(0, 9), lattice="1/4"),
-        "ranged, gaps": nw.laplace(epsilon=1, within=[(0, 2), ("3.1", 4), (6, 9)], lattice="1/2"),
+        "ranged, gaps": nw.laplace(epsilon=1, within=((0, 2), ("3.1", 4), (6, 9)), lattice="1/2"),
         "ranged, metric": nw.laplace(epsilon=1, within=(0, 5), scope="metric", lattice="1/4"),
         "half line": nw.laplace(epsilon=1, within=(0, None), scope="metric", lattice="1/2"),
     }
@@ -215,7 +215,7 @@ def _products() -> dict[str, Any]:
 
 
 def _of_words(place: Path) -> dict[str, Any]:
-    """Choices of words from a tiny file, and documents of them; where the file lies is forgotten."""
+    """Return choices of words from a tiny file, and documents of them; the file itself is deleted."""
     vectors = np.array([[1, 0], [1, 0.5], [-3, 4]])
     tiny = write_embedding(place / "tiny.nwe", ["tea", "coffee", "ship"], vectors, licence="CC0-1.0")
     free = exact_words(tiny, epsilon=2).certificate()
@@ -240,7 +240,7 @@ def _of_words(place: Path) -> dict[str, Any]:
 
 
 def _of_pictures(place: Path) -> dict[str, Any]:
-    """Pictures on pixels, in regions and masks, hidden places drawn several times, and faces of a tiny model."""
+    """Return pictures on pixels, in regions and masks, hidden places drawn several times, and faces of a tiny model."""
     public, people = cartoon_faces(6, 2, size=4)
     model = train_eigenfaces(place / "tiny.nwm", public, people=people)
     model_faces = nw.images.private_faces(model, epsilon=60, components=2)
@@ -275,7 +275,7 @@ def _of_pictures(place: Path) -> dict[str, Any]:
 
 
 def _releases(place: Path) -> dict[str, Any]:
-    """Releases of columns of each type and of answers, for rows and for patients, in both relations."""
+    """Return releases of columns of each type and of answers, for rows and for patients, in both relations."""
     age, weight, smoker, ward, day, seen, taste = ({"name": name, **stated} for name, stated in COLUMNS.items())
     patients = {"unit": {"column": "patient", "rows": 3}}
     delta = {"name": "age", "mechanism": "gaussian", "within": [0, 40], "protect": 3, "epsilon": 1, "delta": "1e-3"}
@@ -284,7 +284,7 @@ def _releases(place: Path) -> dict[str, Any]:
     far = {"name": "weight", "mechanism": "laplace", "within": [0, 9], "lattice": "1/2", "protect": "any", "epsilon": 3}
     pair = {"name": ["latitude", "longitude"], "mechanism": "product-laplace", "protect": 2, "epsilon": 1}
     sphere = {**pair, "mechanism": "spherical-laplace"}
-    made = {
+    made: dict[str, dict[str, Any]] = {
         "release, numbers": {"columns": [age, weight]},
         "release, categories": {"columns": [smoker, ward], **patients},
         "release, dates": {"columns": [day, {"name": "note", "keep": True}], "order": "kept"},
@@ -312,7 +312,7 @@ def _release(name: str, policy: dict[str, Any]) -> ReleaseCertificate:
 
 
 def _with_own_columns(documents: dict[str, Document]) -> dict[str, Document]:
-    """Releases of words, documents, pictures and faces, and one with a column that was changed without an epsilon."""
+    """Return releases of words, documents, pictures and faces, and one with a column that was changed without an epsilon."""
     near: dict[str, Any] = {"kind": "near", "distance": "1/2"}
     columns = {
         "words": ("words, slope", "3", {**near, "type": "number"}),
@@ -346,7 +346,7 @@ EARLIER_CLEAR = {"word-count": "the number of words", "word-order": "the order o
 
 
 def _earlier(document: Document) -> Document:
-    """The same certificate as version 1 would have stated it; the kept ones have no products, words or documents."""
+    """Return the certificate as version 1 would have stated it; the kept ones have no products, words or documents."""
     claim = {**document["claim"], "metric": metric_name(document["claim"]["metric"])}
     made = {**document, "claim": claim, "proof": {**document["proof"]}}
     if "version" in made:
@@ -360,7 +360,7 @@ def _earlier(document: Document) -> Document:
 
 
 def sealed(document: Document) -> Document:
-    """A document with a digest that fits: the SHA-256 of the rest, in a fixed spelling."""
+    """Return a document with a digest that fits: the SHA-256 of the rest, in a fixed form."""
     content = {key: value for key, value in document.items() if key != "digest"}
     spelled = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return {**content, "digest": hashlib.sha256(spelled.encode()).hexdigest()}

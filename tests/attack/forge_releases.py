@@ -31,7 +31,7 @@ TYPES = ["number", "date", "time", "place", "picture", "face", "hash", "text", N
 
 
 def changed(document: Document, rng: random.Random) -> Document:
-    """One to three changes, and digests that fit."""
+    """Return a copy with one to three changes, and digests that fit."""
     made = copy.deepcopy(document)
     for _ in range(rng.choice([1, 1, 2, 3])):
         change = rng.choice(RELEASED if "total" in made else CHANGES) if rng.random() < 0.55 else anywhere
@@ -45,7 +45,7 @@ def changed(document: Document, rng: random.Random) -> Document:
 
 
 def resealed(document: Document, rng: random.Random) -> Document:
-    """With digests that fit; as often as not, prices and the total follow from the parts."""
+    """Return the document with digests that fit; as often as not, prices and the total follow from the parts."""
     if isinstance(document.get("parts"), list):
         for part in document["parts"]:
             if isinstance(part, dict) and isinstance(part.get("certificate"), dict):
@@ -62,7 +62,7 @@ def resealed(document: Document, rng: random.Random) -> Document:
 
 
 def _priced(part: Document) -> None:
-    """The price that follows from the distance, if that is a number."""
+    """State the price that follows from the distance, if that is a number."""
     try:
         claim = part["certificate"]["claim"]
         part["price"] = str(part["times"] * Fraction(claim["epsilon"]) * Fraction(part["distance"]))
@@ -74,12 +74,12 @@ def _priced(part: Document) -> None:
 
 
 def inside_part(document: Document, rng: random.Random) -> None:
-    """A change of the certificate of a part."""
+    """Change the certificate of a part."""
     rng.choice(CHANGES)(rng.choice(document["parts"])["certificate"], rng)
 
 
 def neighbours(document: Document, rng: random.Random) -> None:
-    """Other neighbours, of either version."""
+    """State other neighbours, of either version."""
     relation = document["neighbours"]
     units = [None, "patient", *SPELLINGS]
     if isinstance(relation, str):
@@ -95,7 +95,7 @@ def neighbours(document: Document, rng: random.Random) -> None:
 
 
 def protects(document: Document, rng: random.Random) -> None:
-    """Other values that a column is said to protect: farther apart, in another unit, any two."""
+    """State other values that a column protects: farther apart, in another unit, any two."""
     part = rng.choice([part for part in document["parts"] if part["kind"] == "column"])
     own = part["protects"]
     if isinstance(own, str):  # of version 1, in English
@@ -138,12 +138,12 @@ def protects(document: Document, rng: random.Random) -> None:
 
 
 def taken(document: Document, rng: random.Random) -> None:
-    """Values from beyond the ends of a certificate that are taken as they are, or moved to the ends."""
+    """Take values from beyond the ends of a certificate as they are, or move them to the ends."""
     rng.choice(document["parts"])["certificate"]["outside"] = rng.choice(["keep", "keep", "clamp", "refuse"])
 
 
 def priced(document: Document, rng: random.Random) -> None:
-    """Another distance, price, number of times or delta of a part."""
+    """State another distance, price, number of times or delta of a part."""
     part = rng.choice(document["parts"])
     name = rng.choice(["distance", "price", "times", "delta"])
     if name == "distance":
@@ -155,7 +155,7 @@ def priced(document: Document, rng: random.Random) -> None:
 
 
 def titled(document: Document, rng: random.Random) -> None:
-    """Names of parts, columns and statistics that look like more than a name."""
+    """State names of parts, columns and statistics that look like more than a name."""
     part = rng.choice(document["parts"])
     name = rng.choice(["name", "columns", "statistic", "kind"])
     if name == "columns" and "columns" in part:
@@ -167,7 +167,7 @@ def titled(document: Document, rng: random.Random) -> None:
 
 
 def unprotected(document: Document, rng: random.Random) -> None:
-    """What is not protected: kept, exact, without an epsilon, the order of rows."""
+    """State other things that are not protected: kept, exact, without an epsilon, the order of rows."""
     name = rng.choice(["kept", "exact", "context_aware", "order", "order"])
     if name == "order":
         document["order"] = rng.choice(["random", "kept", "unsaid", None, "sorted"])
@@ -182,7 +182,7 @@ def unprotected(document: Document, rng: random.Random) -> None:
 
 
 def other_certificate(document: Document, rng: random.Random) -> None:
-    """The certificate of another mechanism in the place of a part's own, for its price or for what it would cost."""
+    """Put the certificate of another mechanism in the place of a part's own, for the same price or for its own."""
     part = rng.choice(document["parts"])
     donors = [one for name, one in honest().items() if "total" not in one and not name.startswith("version 1")]
     part["certificate"] = copy.deepcopy(rng.choice(donors))
@@ -194,7 +194,7 @@ def other_certificate(document: Document, rng: random.Random) -> None:
 
 
 def listed(document: Document, rng: random.Random) -> None:
-    """Parts that are left out, doubled or exchanged."""
+    """Leave parts out, double or exchange them."""
     parts = document["parts"]
     dice = rng.randrange(4)
     if dice == 0:
@@ -208,7 +208,7 @@ def listed(document: Document, rng: random.Random) -> None:
 
 
 def all_random(document: Document, rng: random.Random) -> None:
-    """Random bits from somewhere else, in all parts at once."""
+    """State another source of random bits, in all parts at once."""
     randomness(document, rng)
     for part in document["parts"]:
         part["certificate"]["randomness"] = document["randomness"]

@@ -28,6 +28,9 @@ DEFECTS: dict[str, tuple[str, str, str, str]] = {  # name: (documents that show 
     "the number of rows is not said to be shown": (
         *("release", "phrases.py", 'shown = public_facts(record["neighbours"]) if count else ""', 'shown = ""'),
     ),
+    "columns that are kept may differ": (
+        *("release", "phrases.py", "    if same:\n", "    if False:\n"),
+    ),
     "the order of rows is not said to be shown": (
         *("release", "phrases.py", 'if record["order"] is not None and record["order"] != "random":', "if False:"),
     ),
@@ -82,7 +85,7 @@ DEFECTS: dict[str, tuple[str, str, str, str]] = {  # name: (documents that show 
 
 
 def planted(name: str | None, folder: Path) -> ModuleType:
-    """A copy of the checker with this defect, or with none, in an empty folder; its other files have digests that fit."""
+    """Return a copy of the checker with this defect, or with none, in an empty folder; its other files have digests that fit."""
     for path in (*Path(str(checker.__file__)).parent.glob("checker*.py"), Path(str(phrases.__file__))):
         shutil.copy(path, folder)
     if name is not None:

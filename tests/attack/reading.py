@@ -22,7 +22,7 @@ __all__ = ["Reader", "read_line", "read_release", "things"]
 
 NUMBER = r"-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?(?:/[0-9]+)?"
 CLOSE = Fraction(1, 1000)
-"""How much of a number a rounding may change; a number that is safe but another one is taken for another fact."""
+"""The largest share of a number that rounding may change; a safe number that is farther off is taken for another fact."""
 PARTS = {
     "region": ("the region", "the {} regions"),
     "mask": ("the mask", "the {} masks"),
@@ -49,7 +49,7 @@ CLEAR = {
 
 
 class Reader:
-    """A text, and how far it has been read."""
+    """Read a text from left to right."""
 
     def __init__(self, text: str) -> None:
         self.text, self.place = text, 0
@@ -108,7 +108,7 @@ class Reader:
             read(item)
 
     def end(self) -> None:
-        """Nothing is left."""
+        """Refuse a text of which something is left."""
         need(self.place == len(self.text), f"left over: {self.text[self.place : self.place + 80]!r}")
 
 
@@ -123,7 +123,7 @@ def _unescaped(text: str) -> str:
 
 
 def read_line(text: str, record: Document, document: Document) -> None:
-    """The claim of one mechanism, with what one person costs and all conditions."""
+    """Read the claim of one mechanism, with the costs of one person and all conditions."""
     reader, metric, secret = Reader(text), record["metric"], record.get("secret", {})
     reader.expect("epsilon = ")
     reader.number(record["epsilon"], "up")
@@ -150,7 +150,7 @@ def _delta(reader: Reader, delta: Any) -> None:
 
 
 def things(secret: Document) -> str:
-    """What secrets are called, and outside of what they are alike."""
+    """Return the name of secrets, and outside of which places they are alike."""
     kind = secret.get("kind", "value")
     if kind == "hash":
         return "sets" if secret["family"] == "minhash" else "vectors"
@@ -191,7 +191,7 @@ def _metric(reader: Reader, metric: Document) -> None:
 
 
 def _shares(reader: Reader, secret: Document, document: Document) -> None:
-    """What one person costs whom some of the draws can show: all of the loss of so many draws, whatever they show."""
+    """Read the cost of one person whom some of the draws can show: all of the loss of these draws, whatever they show."""
     uniform = document["claim"]["metric"].get("base") == "discrete"
     with localcontext() as context:
         context.prec = 60
@@ -209,7 +209,7 @@ def _shares(reader: Reader, secret: Document, document: Document) -> None:
 
 
 def _cost_of(reader: Reader, least: Fraction, delta: Fraction) -> None:
-    """An epsilon and a delta that are at least these, and may be more where more is claimed."""
+    """Read an epsilon and a delta that are at least these, and may be more where more is claimed."""
     _at_least(reader, "epsilon = ", least)
     if delta:
         _at_least(reader, ", delta = ", delta)
@@ -300,7 +300,7 @@ def _condition(reader: Reader, one: Document) -> None:
 
 
 def _interval(reader: Reader, low: str | None, high: str | None) -> None:
-    """An interval, which is not longer than it is."""
+    """Read an interval, which is not longer than that of the record."""
     for words, value, way in (("from ", low, "up"), (" to ", high, "down")):
         reader.expect(words)
         if value is None:
@@ -366,7 +366,7 @@ def odds(reader: Reader, loss: Fraction) -> None:
 
 
 def read_release(text: str, record: Document) -> None:
-    """All lines of a release: total, neighbours, parts, and what is not protected."""
+    """Read all lines of a release: total, neighbours, parts, and everything that is not protected."""
     reader, relation = Reader(text), record["neighbours"]
     parts = record["parts"]
     if not parts:
@@ -430,7 +430,7 @@ def _neighbours(reader: Reader, relation: Document) -> None:
 
 
 def _ways(reader: Reader, record: Document) -> None:
-    """By how much each column may differ: those that are protected alike are named together, then those that are not."""
+    """Read by how much each column may differ: columns that are protected alike together, then those without protection."""
     left = [part for part in record["parts"] if part["kind"] == "column"]
     start = ": by "
     while left:
@@ -448,7 +448,7 @@ def _ways(reader: Reader, record: Document) -> None:
 
 
 def _sized(protects: Document) -> str:
-    """What tells how a protection is worded: not how its numbers are spelled."""
+    """Return the protection as a text, with its distance as a fraction."""
     size = Fraction(protects["distance"]) if "distance" in protects else None
     return json.dumps({**{name: value for name, value in protects.items() if name != "type"}, "distance": str(size)})
 

@@ -63,7 +63,7 @@ def read_meaning(text: str, record: Document) -> None:
 
 
 def _factor(reader: Reader) -> Decimal:
-    """A number, or a power of e."""
+    """Read a number, or a power of e."""
     found = FIGURE.match(reader.text, reader.place)
     need(found, "no number")
     assert found is not None
@@ -72,7 +72,7 @@ def _factor(reader: Reader) -> Decimal:
 
 
 def _kind(record: Document) -> str:
-    """What secrets are called in the plural."""
+    """Return the name of secrets in the plural."""
     base, secret = record["metric"].get("base"), record.get("secret")
     if secret is not None:
         return things(secret)
@@ -91,9 +91,9 @@ def _pairs(reader: Reader, record: Document) -> Fraction:
     if kind == "hash":
         return _hashes(reader, factor, secret)
     if kind == "face":
-        box = factor * secret["steps"]
+        box = factor * int(secret["steps"])
         if not reader.says(" whose codes are within "):
-            return box * secret.get("draws", 1)
+            return box * int(secret.get("draws", 1))
         found = _size(reader, 1 / box) * box
         reader.expect(" (opposite corners of the public box being 1 apart)")
         return found
@@ -109,7 +109,7 @@ def _pairs(reader: Reader, record: Document) -> Fraction:
         reader.expect("" if secret else " that differ")
         return factor
     if secret.get("unit") == "pixel":
-        pixel = factor * secret["channels"] * (255 if name == "manhattan" else 1)
+        pixel = factor * int(secret["channels"]) * (255 if name == "manhattan" else 1)
         reader.expect(" that differ in at most ")
         found = _size(reader, 1 / pixel) * pixel
         reader.expect(" pixel" if pixel == 1 else " pixels")
@@ -137,21 +137,21 @@ def _pairs(reader: Reader, record: Document) -> Fraction:
 def _hashes(reader: Reader, factor: Fraction, secret: Document) -> Fraction:
     one = "bit" if secret["answers"] == 2 else "answer"
     if not reader.says(" whose hashes differ in at most "):
-        return secret["bits"] * factor
+        return int(secret["bits"]) * factor
     found = _size(reader, 1 / factor) * factor
     reader.expect(f" {one}" if factor == 1 else f" {one}s")
     return found
 
 
 def _size(reader: Reader, size: Fraction) -> Fraction:
-    """A distance that is rounded down."""
+    """Read a distance that is rounded down."""
     start = reader.place
     reader.number(size, "down")
     return Fraction(reader.text[start : reader.place])
 
 
 def _measure(reader: Reader, record: Document, factor: Fraction) -> None:
-    """What a distance is measured in, where the secrets do not tell."""
+    """Read the measure of a distance, where the secrets do not give it."""
     metric = record["metric"]
     if metric.get("base") == "metres":
         reader.expect(f" metre{'' if factor == 1 else 's'} on the map")

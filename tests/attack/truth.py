@@ -1,4 +1,4 @@
-"""How much a proof really loses, from definitions alone, in decimals of 60 digits; nothing here is the checker's.
+"""The loss of a proof from definitions alone, in decimals of 60 digits; nothing here is the checker's.
 
 The integers of a proof are taken for what they are, a table of probabilities or the law of noise, and the largest log-ratio is
 computed: over all pairs and outputs where there are few, otherwise over a stretch of whole numbers after which the law repeats
@@ -32,7 +32,7 @@ __all__ = [
 
 Document = dict[str, Any]
 SLACK = Decimal("1e-45")
-"""What decimals of 60 digits may be wrong by; a forgery is nudged by 2^-60 at the least."""
+"""The error that decimals of 60 digits may have; a forgery is nudged by 2^-60 at the least."""
 LISTED = ("table", "response", "chances", "constant")
 
 
@@ -57,12 +57,12 @@ class Claim:
 
 
 def dec(value: Fraction | int) -> Decimal:
-    """A fraction as a decimal."""
+    """Return a fraction as a decimal."""
     return Decimal(Fraction(value).numerator) / Decimal(Fraction(value).denominator)
 
 
 def at_most(loss: Decimal, allowed: Fraction) -> bool:
-    """Whether a loss is allowed, but for what decimals may be wrong by."""
+    """Return whether a loss is allowed, up to the error that decimals may have."""
     return loss <= dec(allowed) * (1 + SLACK)
 
 
@@ -76,7 +76,7 @@ def _ln(a: Fraction | int, b: Fraction | int) -> Decimal:
 
 
 def holds(claim: Claim, document: Document) -> bool:
-    """Whether a claim about a certificate that is no product, and not about words, is true."""
+    """Return whether a claim is true, for every certificate except products and words."""
     proof, base = document["proof"], claim.base
     if proof["kind"] == "weights":  # with many outputs both ratios come as near to their bound as one likes
         stated = Fraction(document["claim"]["distances"]["distance"])
@@ -137,7 +137,7 @@ def _noise_holds(claim: Claim, document: Document) -> bool:
 
 
 def any_two(document: Document) -> tuple[Decimal, Fraction]:
-    """The largest loss between any two values that a certificate is about, with its delta; infinite without ends."""
+    """Return the largest loss between any two values that a certificate is about, with its delta; infinite without ends."""
     proof, claim = document["proof"], document["claim"]
     if proof["kind"] == "weights":
         return 2 * _ln(proof["most"], proof["least"]), Fraction(0)
@@ -160,7 +160,7 @@ def any_two(document: Document) -> tuple[Decimal, Fraction]:
 
 
 def rows_of(document: Document) -> list[list[Fraction]]:
-    """The probabilities of outputs, secret by secret; of an oracle, from how its reports are drawn."""
+    """Return the probabilities of outputs, secret by secret; those of an oracle as its reports are drawn."""
     proof, oracle = document["proof"], document.get("oracle")
     if proof["kind"] == "constant":
         return [[Fraction(1)]] * 2
@@ -174,14 +174,14 @@ def rows_of(document: Document) -> list[list[Fraction]]:
         if keep + (proof["size"] - 1) * other != 1:
             raise UntrueError("no probabilities")
         rows = [[keep if x == y else other for y in range(size)] for x in range(size)]
-        rows = rows if size == proof["size"] else [[*row, 1 - sum(row)] for row in rows]
+        rows = rows if size == proof["size"] else [[*row, 1 - sum(row, Fraction(0))] for row in rows]
     if any(sum(row) != 1 or min(row) < 0 for row in rows) or len(rows) < 2:
         raise UntrueError("no probabilities, or those of one secret")
     return rows if oracle is None else _reports(document["mechanism"], oracle, proof, rows)
 
 
 def _reports(name: str, oracle: Document, proof: Document, rows: list[list[Fraction]]) -> list[list[Fraction]]:
-    """The channel from categories to reports, where there are few of both."""
+    """Return the channel from categories to reports, for few of both."""
     domain = oracle["domain"]
     count = domain if isinstance(domain, int) else len(domain)
     size = min(count, 5)
@@ -205,7 +205,10 @@ def _reports(name: str, oracle: Document, proof: Document, rows: list[list[Fract
         every = list(itertools.product((0, 1), repeat=size))
         chances = [[own if c == x else foreign for c in range(size)] for x in range(size)]
         return [
-            [math.prod(p if bit else 1 - p for p, bit in zip(row, bits, strict=True)) for bits in every]
+            [
+                math.prod((p if bit else 1 - p for p, bit in zip(row, bits, strict=True)), start=Fraction(1))
+                for bits in every
+            ]
             for row in chances
         ]
     held = rows[0][0] + rows[0][1]
@@ -220,7 +223,7 @@ def _reports(name: str, oracle: Document, proof: Document, rows: list[list[Fract
 
 
 def apart(factor: Fraction, base: Document, document: Document, size: int) -> Callable[[int, int], Fraction | None]:
-    """The distance of two rows, None if it is infinite; a square root is rounded by so little that it does not matter."""
+    """Return the distance of two rows, None if it is infinite; a square root is rounded by so little that it does not matter."""
     stated, name = document["claim"]["distances"], base.get("base")
     if name == "discrete":
         return lambda x, y: factor
@@ -258,7 +261,7 @@ def _label(label: Any) -> Any:
 
 
 def alike(here: Iterable[Fraction], there: Iterable[Fraction], allowed: Fraction, delta: Fraction) -> bool:
-    """Whether one row is at most e^allowed times another, but for delta."""
+    """Return whether one row is at most e^allowed times another, up to delta."""
     if not delta:
         return all(a == b or at_most(_ln(a, b), allowed) for a, b in zip(here, there, strict=True))
     if allowed > 10**5:
@@ -272,16 +275,16 @@ def alike(here: Iterable[Fraction], there: Iterable[Fraction], allowed: Fraction
 
 
 def _weight(k: int, proof: Document) -> Decimal:
-    """The logarithm of the probability of a whole number, up to a constant."""
+    """Return the logarithm of the probability of a whole number, up to a constant."""
     if proof["law"] == "discrete laplace":
         return -abs(k) / dec(Fraction(proof["scale"]))
     if proof["law"] == "staircase":
-        return -dec(Fraction(proof["rate"])) * ((abs(k) + proof["width"] - proof["first"]) // proof["width"])
+        return -dec(Fraction(proof["rate"])) * int((abs(k) + proof["width"] - proof["first"]) // proof["width"])
     return -(Decimal(k) ** 2) / (2 * dec(Fraction(proof["sigma"])) ** 2)
 
 
 def law_loss(steps: int, proof: Document) -> Decimal:
-    """The largest log-ratio of the law and the law that many steps away."""
+    """Return the largest log-ratio of the law and the law that many steps away."""
     if proof["law"] == "exponential choice":
         return 2 * steps * dec(Fraction(proof["rate"]))
     if proof["law"] == "discrete gaussian":
@@ -297,10 +300,10 @@ def law_loss(steps: int, proof: Document) -> Decimal:
 
 
 def law_delta(epsilon: Fraction, delta: Fraction, steps: int, proof: Document) -> bool:
-    """Whether no event has more than delta beyond e^epsilon times what it has that many steps away; by sums."""
+    """Return whether no event has more than delta beyond e^epsilon times what it has that many steps away; by sums."""
     if proof["law"] == "discrete laplace" and at_most(law_loss(steps, proof), epsilon):
         return True
-    spread = float(Fraction(proof.get("scale", proof.get("sigma"))))
+    spread = float(Fraction(proof["scale"] if "scale" in proof else proof["sigma"]))
     far = steps + math.ceil((130 if "scale" in proof else 16) * spread) + 10
     if far > 60_000 or proof["law"] not in ("discrete laplace", "discrete gaussian"):
         raise TooLargeError("too far, or another law")
@@ -315,7 +318,7 @@ def law_delta(epsilon: Fraction, delta: Fraction, steps: int, proof: Document) -
 
 
 def _points(ranges: Any) -> list[int]:
-    """The whole numbers of ranges; of a half line, the first hundred beside its wall, where the loss changes."""
+    """Return the whole numbers of ranges; of a half line, the first hundred beside its wall, where the loss changes."""
     found: list[int] = []
     for lo, hi in ranges:
         found += range(hi - 100 if lo is None else lo, (lo + 100 if hi is None else hi) + 1)
@@ -330,7 +333,7 @@ def _normaliser(i: int, proof: Document) -> Decimal:
 
 @cache
 def _normaliser_of(i: int, rate: Fraction, ranges: tuple[Any, ...]) -> Decimal:
-    """The sum of e^(-rate |i - j|) over all outputs j."""
+    """Return the sum of e^(-rate |i - j|) over all outputs j."""
     a, total = (-dec(rate)).exp(), Decimal(0)
     for lo, hi in ranges:
         first, last = (None if lo is None else lo - i), (None if hi is None else hi - i)
@@ -346,12 +349,12 @@ def _normaliser_of(i: int, rate: Fraction, ranges: tuple[Any, ...]) -> Decimal:
 
 
 def _ranged_loss(i: int, j: int, proof: Document) -> Decimal:
-    """At the outputs i and j, one of which has the largest log-ratio."""
+    """Return the log-ratio at the outputs i and j, one of which has the largest."""
     return dec(Fraction(proof["rate"])) * abs(i - j) + abs((_normaliser(i, proof) / _normaliser(j, proof)).ln())
 
 
 def _ranged_near(epsilon: Fraction, reach: Fraction, step: Fraction, document: Document) -> bool:
-    """Over all pairs of inputs that two true answers at most ``reach`` apart can be rounded to."""
+    """Compare all pairs of inputs that two true answers at most ``reach`` apart can be rounded to."""
     proof = document["proof"]
     cells = []
     for (lo, hi), (first, last) in zip(document["answers"], proof["inputs"], strict=True):
@@ -372,7 +375,7 @@ def _ranged_near(epsilon: Fraction, reach: Fraction, step: Fraction, document: D
 
 
 def _half_line(budget: Fraction, proof: Document) -> bool:
-    """Inputs between two points are rounded at random, so ratios of probabilities of neighbours are at most 1 + budget."""
+    """Compare neighbours: inputs between two points are rounded at random, so ratios are at most 1 + budget."""
     tail, rates = dec(Fraction(proof["tail"])), [dec(Fraction(rate)) for rate in proof["near"]]
     if len(rates) > 400:
         raise TooLargeError("too many")

@@ -44,7 +44,7 @@ def need(fact: Any, why: str) -> None:
 
 
 def metric_of(stated: Any) -> tuple[Fraction, dict[str, Any]]:
-    """The factor and the base of a metric: a record, or a name of version 1; an empty base for a name of its own."""
+    """Return the factor and the base of a metric: a record, or a name of version 1; an empty base for a name of its own."""
     if isinstance(stated, str):
         stated = _named(stated)
     need(isinstance(stated, dict) and stated and set(stated) & {"base", "called"}, "no metric")
@@ -60,7 +60,7 @@ def metric_of(stated: Any) -> tuple[Fraction, dict[str, Any]]:
 
 
 def _named(name: str) -> dict[str, Any]:
-    """The record of a name of version 1."""
+    """Return the record of a name of version 1."""
     number = r"(?:([0-9./e+-]+) \* )?"
     bases = (
         r"(discrete|hamming|line|euclidean|manhattan)",
@@ -84,7 +84,7 @@ def _named(name: str) -> dict[str, Any]:
 
 
 def as_stated(document: Document) -> Document:
-    """A certificate as version 2 would state it; as it is, unless it is one of version 1."""
+    """Return a certificate of version 1 as version 2 would state it, and one of version 2 as it is."""
     if document.get("version", 1) != 1:
         return document
     found = {**document, "claim": {**document["claim"]}, "proof": {**document["proof"]}}
@@ -106,7 +106,7 @@ def as_stated(document: Document) -> Document:
 
 
 def _unrounded(factor: Fraction, base: Document, document: Document) -> Fraction:
-    """Version 1 wrote the float below a long factor, which the step of noise tells exactly."""
+    """Return the exact factor, from the step of the noise: version 1 wrote the float below a long one."""
     stated = document["claim"]["distances"]
     if stated["shape"] not in ("steps", "adjacent") or "." not in document["claim"]["metric"]:
         return factor
@@ -116,7 +116,7 @@ def _unrounded(factor: Fraction, base: Document, document: Document) -> Fraction
 
 
 def simulated(randomness: Any, earlier: bool = False) -> bool:
-    """Whether draws are those of a simulation; in version 1 every text that mentions one is."""
+    """Return whether draws are those of a simulation; in version 1 every text that mentions one is."""
     if earlier and not str(randomness).startswith("drawn by each respondent"):
         return any(words in str(randomness).lower() for words in ("simulation", "not for release"))
     return (
@@ -173,7 +173,7 @@ KNOWN = {
 
 
 def _facts(conditions: Document, found: dict[str, list[Document]], record: Document, stated: Document) -> None:
-    """What the file states must be in the record as it is stated, and no more than that."""
+    """Compare every fact of the record with the file: nothing may be added, changed or left out."""
     need(set(conditions) <= KNOWN, "a condition that is not known")
     need(
         ("simulation" in conditions) == simulated(stated["randomness"], stated.get("version") == 1),
@@ -218,7 +218,7 @@ def _facts(conditions: Document, found: dict[str, list[Document]], record: Docum
 
 @lru_cache(maxsize=1 << 13)
 def _true(whole: str) -> bool:
-    """Whether the numbers of a record hold for a proof; what it depends on is given as JSON, so that it is known again."""
+    """Return whether the numbers of a record hold for a proof; both are given as JSON, so that results are kept."""
     record, proof, labels, distances = json.loads(whole)
     factor, base = metric_of(record["metric"])
     conditions = {one["code"]: one for one in record["conditions"]}
@@ -238,7 +238,7 @@ def _true(whole: str) -> bool:
 
 
 def _step(factor: Fraction, base: Document, conditions: Document, document: Document, near: bool) -> Fraction:
-    """The step of the noise, which the record must give, and whether it is a limit of the claim; 1 where there is none."""
+    """Return the step of the noise, which the record must give, also as a limit where it is one; 1 for no noise."""
     proof, distances = document["proof"], document["claim"]["distances"]
     said = [Fraction(conditions[code]["step"]) for code in ("steps", "points-in-steps") if code in conditions]
     if "lattice" in base:
@@ -257,7 +257,7 @@ def _step(factor: Fraction, base: Document, conditions: Document, document: Docu
         and not (proof["kind"] == "law" and step == 1)
     )
     need(not limit or "points-in-steps" in conditions, "a limit is missing: points in steps")
-    ends = document.get("within"), document.get("answers")
+    ends = document.get("within", []), document.get("answers", [])
     if proof["kind"] in ("ranged", "half line"):
         intervals = conditions.get("intervals", {}).get("ends")
         same = _ends(ends[0]) == _ends(ends[1]) and len(ends[1]) == 1
@@ -272,7 +272,7 @@ def _ends(stated: Any) -> list[list[Fraction | None]]:
 
 
 def _rounded(ends: Any, step: Fraction, proof: Document) -> None:
-    """The lattice points of intervals are those of the proof."""
+    """Compare the lattice points of intervals with those of the proof."""
     for stated, name in zip(ends, ("ranges", "inputs"), strict=True):
         for (low, high), pair in zip(_ends(stated), proof.get(name, []), strict=False):
             inside = [None if low is None else -(-low // step), None if high is None else high // step]
@@ -280,8 +280,8 @@ def _rounded(ends: Any, step: Fraction, proof: Document) -> None:
 
 
 def _level(level: Document, step: Fraction, proof: Document) -> bool:
-    """Over all differences that two points within the radius can have after each is rounded to its nearest lattice point."""
-    radius = Fraction(level.get("on_map", level["radius"]))
+    """Compare all differences that two points within the radius can have after each is rounded to its nearest lattice point."""
+    radius = Fraction(level["on_map"] if "on_map" in level else level["radius"])
     need(0 < Fraction(level["radius"]) <= radius, "a radius that is none")
     radius, largest = radius / step, 0
     if radius > 20_000:
@@ -295,9 +295,9 @@ def _level(level: Document, step: Fraction, proof: Document) -> bool:
 
 
 def _words(epsilon: Fraction, factor: Fraction, base: Document, conditions: Document, document: Document) -> bool:
-    file, slope = conditions.get("word-file"), conditions.get("slope")
+    need("word-file" in conditions, "words of no file")
+    file, slope = conditions["word-file"], conditions.get("slope")
     parts = document["proof"].get("parts", [document])
-    need(file is not None, "words of no file")
     need(all(part["proof"]["kind"] == "words" for part in parts), "documents of no words")
     need(all(part["proof"]["words"] == file["words"] for part in parts), "another number of words")
     need(all(Fraction(part["proof"]["step"]) == Fraction(file["step"]) for part in parts), "another step")
@@ -305,9 +305,8 @@ def _words(epsilon: Fraction, factor: Fraction, base: Document, conditions: Docu
     need(len(sloped) == 1 and (slope is None) == (sloped == {None}), "whether a slope is stated")
     free = None
     if slope is not None:
-        need(Fraction(slope["slope"]) == Fraction(sloped.pop()), "another slope")
+        need(Fraction(slope["slope"]) == Fraction(parts[0]["proof"]["slope"]), "another slope")
         free = None if slope["without"] is None else Fraction(slope["without"]) * factor
-        need(free is not None or epsilon * factor >= 0, "no number without the slope")
     order = base.get("order", "")
     return words_hold(epsilon * factor, order, Fraction(file["step"]), free, slope is not None, document)
 
@@ -316,7 +315,7 @@ def _words(epsilon: Fraction, factor: Fraction, base: Document, conditions: Docu
 
 
 def _product(claim: Claim, conditions: Document, document: Document) -> bool:
-    """Losses of independent coordinates add up: the largest of one for hamming and manhattan, all of them for discrete."""
+    """Add up the losses of independent coordinates: the largest of one for hamming and manhattan, all of them for discrete."""
     name, parts, allowed = claim.base.get("base"), document["proof"]["parts"], claim.epsilon * claim.factor
     need(parts and all(part["count"] is None or part["count"] >= 1 for part in parts), "no parts")
     if name in ("hamming", "discrete"):
@@ -343,7 +342,7 @@ def _product(claim: Claim, conditions: Document, document: Document) -> bool:
 
 
 def whole_loss(document: Document) -> Decimal:
-    """The largest loss between any two secrets of a product, whatever they are: the sum over all of its coordinates."""
+    """Return the largest loss between any two secrets of a product, whatever they are: the sum over all of its coordinates."""
     total = Decimal(0)
     for part in document["proof"]["parts"]:
         proof = part["proof"]
@@ -356,7 +355,7 @@ def whole_loss(document: Document) -> Decimal:
 
 
 def _secret(secret: Document | None, metric: Any, stated: Document) -> None:
-    """What is said of secrets is what the file states, and fits the parts."""
+    """Compare the secrets with those that the file states, and with the parts."""
     base, own = metric_of(metric)[1], stated["claim"].get("secret")
     need(secret is not None, "what a secret is")
     assert secret is not None
@@ -374,7 +373,7 @@ def _secret(secret: Document | None, metric: Any, stated: Document) -> None:
         return
     need(secret == own, "other secrets than the file states")
     draws, touching = secret.get("draws", 1), secret.get("touching", 1)
-    need(all(type(number) is int for number in (draws, touching)), "draws that are no numbers")
+    need(all(type(number) is int for number in (draws, touching)), "draws that are not numbers")
     need(None not in counts and 1 <= touching <= draws and not any(count % draws for count in counts), "draws")
     need(draws == 1 or "touching" in secret, "how many draws can show one person is not stated")
     need("inside" in secret or not set(secret) & {"count", "draws", "touching"}, "draws of a whole picture")

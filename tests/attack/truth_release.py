@@ -1,7 +1,7 @@
 """Whether the record of a release is true: every part between the values that it names, what is protected, and the sums.
 
-Of what a file states of a release nothing may be lost on the way to the record: who the neighbours are, what is kept as it is,
-what was only measured, and the order of rows.
+Nothing that a file states of a release may be lost on the way to the record: the neighbours, the columns that are kept, those
+that were only measured, and the order of rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ __all__ = ["judge_release"]
 NOTHING = Decimal("inf")
 """The loss of a claim about nobody: no price is high enough for a part that protects no two values."""
 FIELDS = {"epsilon", "delta", "neighbours", "parts", "kept", "context_aware", "exact", "order", "simulated"}
-SIZES = {  # units of a protected distance, by the type of the column: how many of the certificate's own unit each one is
+SIZES: dict[
+    Any, dict[Any, int]
+] = {  # units of a protected distance, by the type of the column: how many of the certificate's own unit each one is
     "number": {None: 1},
     "date": {"day": 1},
     "time": {"second": 1, "minute": 60, "hour": 60 * 60, "day": 24 * 60 * 60},
@@ -32,7 +34,13 @@ SIZES = {  # units of a protected distance, by the type of the column: how many 
     "face": {"code unit": 1},
     "hash": {"differing bit": 1, "differing answer": 1},
 }
-BASES = {"date": ("line",), "time": ("line",), "place": ("metres",), "face": ("manhattan",), "hash": ("hamming",)}
+BASES: dict[Any, tuple[str, ...]] = {
+    "date": ("line",),
+    "time": ("line",),
+    "place": ("metres",),
+    "face": ("manhattan",),
+    "hash": ("hamming",),
+}
 
 
 def judge_release(record: Document, document: Document) -> None:
@@ -114,7 +122,9 @@ def _parts(record: Document, document: Document, relation: Document, earlier: bo
         return
     need(at_most(total, Fraction(record["epsilon"])) and deltas <= Fraction(record["delta"]), "a total that is too low")
     for name, of in (("epsilon", "price"), ("delta", "delta")):
-        need(Fraction(record[name]) == sum(Fraction(part[of]) for part in record["parts"]), "a total that is no sum")
+        need(
+            Fraction(record[name]) == sum(Fraction(part[of]) for part in record["parts"]), "a total that is not the sum"
+        )
 
 
 def _conditions(part: Document, certificate: Document, floating: bool) -> Decimal:
@@ -140,7 +150,7 @@ def _conditions(part: Document, certificate: Document, floating: bool) -> Decima
 
 
 def _secret(certificate: Document) -> Document:
-    """What the secrets of a part are: it is not in the record of a release, which names the column."""
+    """Return the secrets of a part as its own record has them; the record of a release names the column only."""
     claim, proof = certificate["claim"], certificate["proof"]
     if "order" in claim["metric"]:
         alike_ = any(part["count"] is None for part in proof["parts"])
@@ -157,7 +167,7 @@ def _secret(certificate: Document) -> Document:
 
 @lru_cache(maxsize=1 << 13)
 def _between(key: str) -> Decimal:
-    """The largest loss between two values that a pair of a record names; infinite if it names nobody."""
+    """Return the largest loss between two values that a pair of a record names; infinite if no two values are meant."""
     pair, certificate = json.loads(key)
     claim, proof = certificate["claim"], certificate["proof"]
     factor, base = metric_of(claim["metric"])
@@ -202,7 +212,7 @@ def _listed(pair: Document, base: Document, certificate: Document) -> Decimal:
 
 
 def _ratio(here: list[Fraction], there: list[Fraction]) -> Decimal:
-    """The largest log-ratio of two rows, in the first direction."""
+    """Return the largest log-ratio of two rows, in the first direction."""
     worst = Decimal(0)
     for a, b in zip(here, there, strict=True):
         if a > b:
@@ -211,7 +221,7 @@ def _ratio(here: list[Fraction], there: list[Fraction]) -> Decimal:
 
 
 def _whole(pair: Document, factor: Fraction, base: Document, certificate: Document) -> Decimal:
-    """Products, words and weights: by the largest loss for each unit of the distance, which is true as the claim is."""
+    """Return the loss of products, words and weights, from the largest loss for each unit of the distance."""
     claim, parts = certificate["claim"], certificate["proof"].get("parts", [])
     if pair["code"] in ("any", "any-listed"):
         need(parts or certificate["proof"]["kind"] == "weights", "any two values of an endless set")
@@ -231,7 +241,7 @@ def _whole(pair: Document, factor: Fraction, base: Document, certificate: Docume
         many = math.floor(distance)
         return many * max(any_two(part)[0] for part in parts) if many else NOTHING
     each = Decimal(0)
-    for part in parts:  # of manhattan: so many steps, in the part that loses most
+    for part in parts:  # of manhattan: all steps in the part that loses most
         inner, own = metric_of(part["claim"]["metric"])
         step = Fraction(part["claim"]["distances"].get("distance", 1)) / inner
         if part["proof"]["kind"] != "law":
@@ -247,7 +257,7 @@ def _whole(pair: Document, factor: Fraction, base: Document, certificate: Docume
 
 
 def _of_noise(pair: Document, factor: Fraction, base: Document, certificate: Document) -> Decimal:
-    """Noise in steps: the law itself, so many steps away, or the rate of ranges that judge_claim has found to hold."""
+    """Return the loss of noise in steps: that of the law itself, or the rate of ranges that judge_claim has found to hold."""
     claim, proof = certificate["claim"], certificate["proof"]
     step = Fraction(claim["distances"]["distance"]) / factor
     near = claim["distances"]["shape"] == "adjacent"
@@ -294,12 +304,14 @@ def _chain(many: int, claim: Document) -> Decimal:
 
 
 def _protects(part: Document, stated: Document, certificate: Document, loss: Decimal, earlier: bool) -> None:
-    """What a column is said to protect is what is paid for, in a unit that its type has."""
+    """Compare the values that a column protects with those that are paid for, in a unit that its type has."""
     protects, pair = part["protects"], part["pair"]
     need(earlier or protects == stated["protects"], "other values than the file says to protect")
     base = metric_of(certificate["claim"]["metric"])[1]
     known = {"kind", "type", "distance", "unit", "metric", "range", "missing", "other"}
     need(set(protects) <= known and protects.get("missing", "shown") == "shown", "what is not known here")
+    inside = certificate["claim"].get("secret", {}).get("inside")
+    need(inside is None or "secret" in pair or "secret" in part, "what two values are alike outside of is not said")
     if protects["kind"] == "any":
         need(set(protects) <= {"kind", "range", "missing", "other"}, "any two values, and more")
         if "range" in protects:
@@ -330,10 +342,12 @@ def _protects(part: Document, stated: Document, certificate: Document, loss: Dec
 
 
 def nearest_squared(certificate: Document) -> Fraction:
-    """No two different values are nearer than the root of this, in the metric without its factor; 0 where it is not known."""
+    """Return the least squared distance of two different values, in the metric without its factor; 0 where it is not known."""
     proof, stated = certificate["proof"], certificate["claim"]["distances"]
     factor, base = metric_of(certificate["claim"]["metric"])
     name = base.get("base")
+    if certificate["numerics"] == "floating":
+        return Fraction(0)
     if name in ("discrete", "hamming"):
         return Fraction(1)
     if proof["kind"] in LISTED and name is not None and proof["kind"] != "constant":

@@ -69,6 +69,13 @@ def changed(name: str, change: Callable[[Document], Any]) -> Document:
     return {**document, "digest": checker.digest(document)}
 
 
+def of_regions(document: Document) -> None:
+    """Any two pictures are protected, by a certificate of pictures that are alike outside of two regions."""
+    certificate = honest()["pictures, regions"]
+    document["parts"][0].update(protects={"kind": "any"}, distance="any", price="9", certificate=certificate)
+    document["total"]["epsilon"] = "13"
+
+
 OPEN: dict[str, tuple[str, Callable[[Document], Any]]] = {
     "a protected distance that is below 0": (
         "release, numbers",
@@ -90,6 +97,7 @@ OPEN: dict[str, tuple[str, Callable[[Document], Any]]] = {
         "pictures, places",
         lambda d: d["claim"]["secret"].pop("touching"),
     ),
+    "any two pictures, where those are meant that are alike outside of regions": ("release, numbers", of_regions),
 }  # fmt: skip
 
 
@@ -100,6 +108,15 @@ OPEN: dict[str, tuple[str, Callable[[Document], Any]]] = {
 def test_what_is_false_or_about_nobody_is_refused(name: str) -> None:
     with pytest.raises(NotProved):
         checker.prove_record(changed(*OPEN[name]))
+
+
+def test_numbers_beyond_all_floats_are_printed() -> None:
+    def huge(document: Document) -> None:
+        document["parts"][0].update(price="9e400", delta="3e400")
+        document["total"].update(epsilon=str(4 + 9 * 10**400), delta=str(3 * 10**400))
+
+    shown = check(changed("release, numbers", huge))
+    assert shown.startswith(f"epsilon = 900001{'0' * 395}, delta = 3{'0' * 400} between")
 
 
 def test_a_name_of_a_file_writes_no_sentence() -> None:
