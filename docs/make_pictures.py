@@ -644,9 +644,13 @@ def faces_in_photographs() -> None:
         ("windows, epsilon 100", PixelMethod("windows", Fraction(100), cells), {}),
         ("exponential, epsilon 3,000", PixelMethod("exponential", Fraction(3000), cells), {}),
         ("the same, by its outline", PixelMethod("exponential", Fraction(3000), cells), {"outline": True}),
-        ("a model, epsilon 30", FaceMethod(private_faces(epsilon=30)), {"aligned": True}),
-        ("a model, epsilon 100", FaceMethod(private_faces(epsilon=100)), {"aligned": True}),
-        ("a model, 100, by its outline", FaceMethod(private_faces(epsilon=100)), {"aligned": True, "outline": True}),
+        ("a model, epsilon 30", FaceMethod(private_faces(epsilon=30, unlike="draw")), {"aligned": True}),
+        ("a model, epsilon 100", FaceMethod(private_faces(epsilon=100, unlike="draw")), {"aligned": True}),
+        (
+            "a model, 100, by its outline",
+            FaceMethod(private_faces(epsilon=100, unlike="draw")),
+            {"aligned": True, "outline": True},
+        ),
     ):
         rows.append((title, in_frames(method, FoundFaces(**look)).obfuscated(photo, rng)))
     small = [(title, resized(picture, 224, 224)) for title, picture in rows]
@@ -665,7 +669,7 @@ def faces_in_photographs() -> None:
         with new_video(film, Video(film, 200, 120, 10)) as write:
             for number in range(12):
                 write(scene(number))
-        method = in_frames(FaceMethod(private_faces(epsilon=100)), FoundFaces(aligned=True))
+        method = in_frames(FaceMethod(private_faces(epsilon=100, unlike="draw")), FoundFaces(aligned=True))
         hide_video(method, film, out, rng=np.random.default_rng(2))
         before, after = (list(open_video(path).frames()) for path in (film, out))
     shown = (0, 3, 5, 8, 11)

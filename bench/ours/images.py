@@ -107,7 +107,7 @@ def folder_of_faces(many: int) -> Work:
     files = [place / f"{number:05}.png" for number in range(many)]
     for number, path in enumerate(files):
         path.write_bytes(contents[number % len(contents)])
-    method, turns = FaceMethod(private_faces(epsilon=50)), count()
+    method, turns = FaceMethod(private_faces(epsilon=50, unlike="draw")), count()
 
     def run() -> int:
         done = obfuscate_pictures(method, files, place / f"out-{next(turns)}", workers=2)

@@ -1,11 +1,13 @@
 """Pictures and videos that are alike outside of the same hidden places are told apart by nothing but the draws.
 
 The draws are replaced by a constant picture. Whatever else is published of two neighbours (pixels, certificates, names, sizes,
-times of files) must then be the same to the last byte.
+times of files), and whatever the command prints, must then be the same to the last byte. Models draw whatever they are given
+here: that a picture is refused, because a model cannot draw it, is for its owner to see.
 """
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import numpy as np
 import pytest
 from picture_support import drawing
 
+from noisewright.cli import run
 from noisewright.images import FaceMethod, PixelMethod, obfuscate_pictures, png_of, private_faces
 from noisewright.images.hidden_faces import PrivateFaces
 from noisewright.images.mechanism import PictureMechanism
@@ -27,7 +30,7 @@ PLACES = [Place.around(*box) for box in BOXES]
 METHODS = {
     "blocks": lambda: PixelMethod("laplace", Fraction(50), {"block": 32}),
     "levels": lambda: PixelMethod("exponential", Fraction(50), {"block": 32}),
-    "faces": lambda: FaceMethod(private_faces(epsilon=50)),
+    "faces": lambda: FaceMethod(private_faces(epsilon=50, unlike="draw")),
 }
 
 
@@ -104,3 +107,86 @@ def hidden_frame(number: int, which: int, boxes: OwnFrames) -> Picture:
         rows, columns = place.bounds(64, 96)
         frame[rows, columns] = changed[rows, columns]
     return frame
+
+
+OVERLAPPING = [[4, 5, 16, 12], [30, 20, 20, 18], [32, 22, 6, 6], [45, 30, 5, 8], [70, 40, 12, 12]]
+"""The same pixels as the boxes, in more rectangles, which are three places."""
+
+
+def command_words(folder: Path, kind: str, more: tuple[str, ...]) -> list[str]:
+    """Options of a command that hides the boxes, and no other pixel."""
+    if kind == "masks":
+        mask = np.zeros((64, 96, 1), np.uint8)
+        for x, y, wide, high in BOXES:
+            mask[y : y + high, x : x + wide] = 255
+        (folder / "masks").mkdir(exist_ok=True)
+        (folder / "masks" / "a.png").write_bytes(png_of(mask))
+        return ["--masks", str(folder / "masks")]
+    if kind in ("boxes", "overlapping"):
+        file = folder / "boxes.json"
+        file.write_text(json.dumps({"a.png": BOXES if kind == "boxes" else OVERLAPPING}))
+        return ["--boxes", str(file)]
+    regions = [word for box in BOXES for word in ("--region", ",".join(map(str, box)))]
+    return regions if "faces" in more else [*regions, "--block", "4"]
+
+
+@pytest.mark.usefixtures("_constant_draws")
+@pytest.mark.parametrize("as_json", [True, False])
+@pytest.mark.parametrize("more", [("--method", "laplace"), ("--method", "faces", "--draw-unlike")])
+@pytest.mark.parametrize("kind", ["boxes", "overlapping", "masks", "regions"])
+def test_commands(kind: str, more: tuple[str, ...], as_json: bool, tmp_path: Path, capsys: Any) -> None:
+    """Screen, JSON, errors, exit code and files, in the same folder for both neighbours."""
+    found = []
+    for which, picture in enumerate(neighbours(5)):
+        (tmp_path / "a.png").write_bytes(png_of(picture))
+        (tmp_path / "b.png").write_bytes(b"no picture")  # one that is refused, beside it
+        out = tmp_path / "out"
+        words = [
+            "images",
+            "obfuscate",
+            str(tmp_path / "a.png"),
+            str(tmp_path / "b.png"),
+            "-o",
+            str(out),
+            "--epsilon",
+            "40",
+        ]
+        capsys.readouterr()
+        code = run([*words, *command_words(tmp_path, kind, more), *more, *(["--json"] if as_json else [])])
+        printed = capsys.readouterr()
+        found.append((code, printed.out, printed.err, published(out)))
+        out.rename(tmp_path / f"out{which}")
+    assert found[0] == found[1]
+    code, _, _, files = found[0]
+    assert (code, len(files)) == (1, 2)
+    (stated,) = (json.loads(content) for name, (content, _) in files.items() if name.endswith(".json"))
+    secret = stated["claim"]["secret"]
+    assert (secret["count"], secret["inside"]) == (3, "region" if kind == "regions" else "place")
+    draws = 1 if kind == "regions" and "faces" not in more else 3
+    assert secret.get("draws", 1) == draws
+
+
+@pytest.mark.usefixtures("_constant_draws")
+@pytest.mark.parametrize("draw", ["once", "every"])
+def test_the_command_for_videos(draw: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    listed = {"1-4": OVERLAPPING[:4], "5": [], "6-8": BOXES[1:]}
+    (tmp_path / "boxes.json").write_text(json.dumps(listed))
+    boxes, found = OwnFrames.of({"1-4": BOXES[:2], "5": [], "6-8": BOXES[1:]}, "boxes.json"), []
+    source, out = tmp_path / "film.avi", tmp_path / "out"
+    with new_video(source, Video(source, 96, 64, 10)) as write:
+        for number in range(8):
+            write(hidden_frame(number, 0, boxes))
+    monkeypatch.setattr("noisewright.images.pipeline.frames._check_written", lambda *_: None)
+    for which in (0, 1):
+        frames = [hidden_frame(number, which, boxes) for number in range(8)]
+        monkeypatch.setattr(Video, "frames", lambda self, frames=frames: iter(frames))
+        out.mkdir()
+        words = ["images", "video", str(source), "-o", str(out / "film.avi"), "--epsilon", "40", "--method", "laplace"]
+        capsys.readouterr()
+        code = run([*words, "--boxes", str(tmp_path / "boxes.json"), "--draw", draw])
+        printed = capsys.readouterr()
+        files = {name: content for name, (content, _) in published(out).items()}
+        found.append((code, printed.out, printed.err, files))
+        out.rename(tmp_path / f"out{which}")
+    assert found[0] == found[1]
+    assert (found[0][0], len(found[0][3])) == (0, 2)

@@ -95,11 +95,12 @@ def test_regions_share_epsilon_by_their_sizes_and_each_is_drawn_from_the_origina
     made = method.mechanisms(32, 24, 3)
     assert [one.epsilon for one in made] == [2, 6]
     proved = method.certificate(32, 24, 3).verify()
-    assert proved.startswith("epsilon = 8 per unit of discrete, over 48 independent parts")
+    inside = "two pictures that are alike outside of the 2 regions"
+    assert proved.startswith(f"epsilon = 8 per unit of discrete between {inside}, over 48 independent parts")
     assert "everything outside of the regions" in proved
     told = method.promise(32, 24, 3)
     assert (told.guarantee.epsilon, told.each) == (8, None)
-    assert "any two pictures that differ in the 2 regions, which share epsilon" in told.words
+    assert f"any {inside}" in told.words
     weak = PixelMethod("laplace", Fraction(10**9), {"block": 1}, regions)
     photo = drawing(24, 32)
     assert (weak.obfuscated(photo, np.random.default_rng(1)) == photo).all()
@@ -117,7 +118,7 @@ def test_pixels_are_counted_over_all_regions(kind: str) -> None:
     assert [one.epsilon for one in method.mechanisms(32, 24, 3)] == [Fraction(8, 10)] * 2
     told = method.promise(32, 24, 3)
     assert told.guarantee.bound(10) == pytest.approx(8)
-    assert "differ in at most 10 pixels of the 2 regions, and nowhere else" in told.words
+    assert "alike outside of the 2 regions that differ in at most 10 pixels" in told.words
     assert method.certificate(32, 24, 3).verify().startswith("epsilon = 0.8 per unit of ")
     assert PixelMethod(kind, Fraction(8), {"block": 2}, regions, pixels=64).mechanisms(32, 24, 3)
     with pytest.raises(ParameterError, match="cannot be for 65 pixels where 64 are drawn"):
@@ -130,19 +131,20 @@ def test_pixels_are_counted_over_all_regions(kind: str) -> None:
 
 
 def test_faces_in_regions_cost_epsilon_each_and_the_whole_their_sum() -> None:
-    method = FaceMethod(private_faces(epsilon=60), (Region(0, 0, 20, 20), Region(20, 0, 20, 20), Region(0, 20, 9, 9)))
+    regions = (Region(0, 0, 20, 20), Region(20, 0, 20, 20), Region(0, 20, 9, 9))
+    method = FaceMethod(private_faces(epsilon=60, unlike="draw"), regions)
     shown, places = method.drawn(drawing(40, 40), np.random.default_rng(1))
     assert (shown.shape, places) == ((40, 40, 3), 3)
     told = method.promise(40, 40, 3, places)
     assert told.each is not None
-    assert (told.each.epsilon, told.guarantee.epsilon) == (60, 180)
-    assert told.words.startswith("Epsilon is for each of the regions, of which a picture has 3 at most: 180 for all of")
+    assert (told.each.bound(1), told.guarantee.bound(3)) == (60, 180)
+    assert "alike outside of the 3 regions change by a factor of at most e^180" in told.words
     one, three = FaceMethod(private_faces(epsilon=60), method.regions[:1]), method.certificate(40, 40, 3)
     (drawn,), (alone,) = (made.document["proof"]["parts"] for made in (three, one.certificate(40, 40, 3)))
     assert drawn["count"] == 3 * alone["count"]
     assert f"over {drawn['count']} independent parts" in three.verify()
-    assert "that 3 regions are drawn, each of them for epsilon: 180 for all of them" in three.verify()
-    assert "regions are drawn" not in one.certificate(40, 40, 3).verify()
+    assert "epsilon = 60 for one person whom at most 1 draw of 3 can show, and epsilon = 180 for all" in three.verify()
+    assert "can show" not in one.certificate(40, 40, 3).verify()
 
 
 def test_one_region_and_a_mask_are_not_called_the_picture() -> None:
@@ -150,11 +152,11 @@ def test_one_region_and_a_mask_are_not_called_the_picture() -> None:
     mask = np.zeros((32, 24), bool)
     mask[4:8, 4:8] = True
     for more, said in (
-        ({"regions": (Region(4, 4, 4, 4),)}, "any two pictures that differ in the region, and nowhere else change"),
-        ({"mask": mask}, "any two pictures that differ in what the mask marks, and nowhere else change"),
+        ({"regions": (Region(4, 4, 4, 4),)}, "any two pictures that are alike outside of the region change"),
+        ({"mask": mask}, "any two pictures that are alike outside of the mask change"),
         (
             {"regions": (Region(4, 4, 4, 4),), "pixels": 3},
-            "in at most 3 pixels of the region, and nowhere else, change",
+            "alike outside of the region that differ in at most 3 pixels change",
         ),
     ):
         told = PixelMethod("laplace", Fraction(8), {"block": 2}, **more).promise(32, 24, 3).words  # type: ignore[arg-type]

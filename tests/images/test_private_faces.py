@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from face_support import SIZE, face_files, tiny_model
+from photo_support import photo
 from picture_support import drawing, small_picture
 
 import noisewright as nw
+from noisewright.claims.phrases import measured_parts
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import CertificateError, DataError, FileFormatError, NoisewrightError
+from noisewright.core.errors import CertificateError, DataError, FileFormatError, NoisewrightError, ParameterError
 from noisewright.files import read_model, write_model
-from noisewright.images import FaceMethod, obfuscate_pictures, private_faces, read_picture
+from noisewright.images import FaceMethod, obfuscate_pictures, png_of, private_faces, read_picture
 from noisewright.images.face_scale import measured_on_public_faces
 from noisewright.images.faces import (
     Gallery,
@@ -28,9 +31,12 @@ from noisewright.images.faces import (
     cartoon_faces,
     open_model,
     shipped_model,
+    sprite_faces,
     train_eigenfaces,
 )
+from noisewright.images.faces.models.drawable import left_out, most_left_out
 from noisewright.images.pictures import Region, chunks_of
+from noisewright.images.pictures.resizing import resized
 from noisewright.mechanisms.from_certificate import mechanism_of
 from noisewright.releases.output.recomputing import recomputed
 
@@ -173,8 +179,9 @@ def test_the_certificate_states_it_and_whoever_has_the_file_measures_it_again(tm
     for weights in ("even", "least-error"):
         hidden = private_faces(tiny_model(), epsilon=60, weights=weights)  # type: ignore[arg-type]
         stated = hidden.certificate()
-        assert stated.document["measured"] == list(hidden.measured)
-        assert 'measured on public data, as stated: "30 public people' in stated.verify()
+        assert stated.document["measured"] == hidden.measured
+        assert hidden.measured["source"] == "tiny.nwm (drawn in code)"
+        assert 'measured on public data, as stated: 30 people in "tiny.nwm (drawn in code)"' in stated.verify()
         assert "two typical people" in hidden.in_words()
         again = recomputed(stated.document)
         assert (again.wrong, again.unchecked) == (None, ())
@@ -183,30 +190,23 @@ def test_the_certificate_states_it_and_whoever_has_the_file_measures_it_again(tm
         )
         rebuilt = mechanism_of(stated)
         assert rebuilt.certificate().document == stated.document
-        for place, text in (
-            (1, "two typical people: 0.001 apart, odds change by up to 1.07"),
-            (-1, "no attacker names anybody"),
-        ):
-            told = list(hidden.measured)
-            told[place] = text
-            document = {**stated.document, "measured": told}
+        for wrong in ({"typical": {"apart": "0.001", "loss": "0.06"}}, {"best": "4"}):
+            document = {**stated.document, "measured": {**hidden.measured, **wrong}}
             forged = Certificate({**document, "digest": checker.digest(document)})
             assert "as stated" in forged.verify()  # nothing that is proved rests on it
             assert recomputed(forged.document).wrong == (
                 "what epsilon means on the public faces of tiny.nwm is not what the certificate states."
             )
-    for short in ([], list(hidden.measured)[:1]):
-        document = {**stated.document, "measured": short}
-        assert (recomputed(document).wrong is None) == (short == [])
-    for bad in ("text", [3], [""], ["two\nlines"]):
+    without = {name: value for name, value in hidden.measured.items() if name != "closest"}
+    for bad in (without, {**hidden.measured, "source": "two\nlines"}, {**hidden.measured, "best": "-1"}):
         document = {**stated.document, "measured": bad}
-        with pytest.raises(CertificateError, match="short texts in one line"):
+        with pytest.raises(CertificateError, match="measured on public faces"):
             Certificate({**document, "digest": checker.digest(document)}).verify()
     lonely = train_eigenfaces(tmp_path / "lonely.nwm", np.concatenate([read_picture(f)[None] for f in face_files(9)]))
     alone = private_faces(lonely, epsilon=60)
     assert alone.meaning is not None
     assert alone.meaning.faces is None
-    assert not any("faces of one" in text for text in alone.measured)
+    assert "same" not in alone.measured
 
 
 def test_a_proof_about_another_model_is_not_rebuilt() -> None:
@@ -222,8 +222,66 @@ def test_a_certificate_with_any_number_of_parts_is_not_about_a_model() -> None:
     parts = [{**part, "count": None} for part in stated.document["proof"]["parts"]]
     document = {**stated.document, "proof": {**stated.document["proof"], "parts": parts}}
     forged = Certificate({**document, "digest": checker.digest(document)})
-    assert "any number of independent parts" in forged.verify()
+    with pytest.raises(CertificateError, match="does not fit the proof"):
+        forged.verify()
     assert "components is a whole number" in str(recomputed(forged.document).wrong)
+
+
+# Pictures that a model cannot draw ----------------------------------------------------------------------------------------
+
+
+def strangers() -> list[bytes]:
+    """PNG files of what no model of faces can draw."""
+    return [png_of(rng(seed).integers(0, 256, (SIZE, SIZE, 3), dtype=np.uint8)) for seed in range(3)]
+
+
+def test_a_picture_that_the_model_cannot_draw_is_refused_unless_it_is_to_be_drawn(tmp_path: Path) -> None:
+    hidden, told = (
+        private_faces(tiny_model(), epsilon=60),
+        r"far from what the model tiny\.nwm \(drawn in code\) can draw",
+    )
+    pixels = np.stack([read_picture(content) for content in strangers()])
+    for look in (hidden.release, hidden.check):
+        for given in (strangers(), strangers()[0], pixels, pixels[0], [*face_files(2), strangers()[0]]):
+            with pytest.raises(DataError, match=told):
+                look(given)
+        look(face_files(60))
+    with pytest.raises(DataError, match='say unlike = "draw"'):
+        FaceMethod(hidden).obfuscated(pixels[0])
+    anyway = private_faces(tiny_model(), epsilon=60, unlike="draw")
+    assert anyway.release(pixels).shape == pixels.shape
+    assert anyway.certificate().document == hidden.certificate().document  # neither the choice nor a picture is in it
+    with pytest.raises(ParameterError, match="unlike must be"):
+        private_faces(tiny_model(), epsilon=60, unlike="shrug")  # type: ignore[arg-type]
+    lonely = train_eigenfaces(tmp_path / "lonely.nwm", pixels, people=[0, 0, 0])
+    assert (
+        private_faces(lonely, epsilon=60, components=1).release(pixels).shape == pixels.shape
+    )  # nothing to compare with
+
+
+def test_faces_of_the_same_kind_are_drawn_and_photographs_are_not() -> None:
+    """The shipped model, and one of small photographs: faces that neither has seen."""
+    photographs = (np.load(photo("lfw_subset.npy"))[:100] * 255).astype(np.uint8)[..., None]
+    model = train_eigenfaces(Path(tempfile.mkdtemp(), "photographs.nwm"), photographs[:60], people=np.arange(60))
+    limit = most_left_out(model)
+    assert limit is not None
+    assert left_out(model, photographs[60:]).max() < 0.9 * limit
+    shipped = shipped_model()
+    most = most_left_out(shipped)
+    assert most is not None
+    assert left_out(shipped, sprite_faces().of(range(68, 135)).pictures).max() < 0.95 * most
+    large = np.stack([resized(np.repeat(one, 3, axis=2), 48, 48) for one in photographs])
+    assert left_out(shipped, large).min() > 1.5 * most
+
+
+def test_a_release_refuses_what_the_model_cannot_draw(tmp_path: Path) -> None:
+    table = pa.table({"badge": pa.array([*face_files(4), strangers()[0]], pa.binary())})
+    with pytest.raises(DataError, match=r"column 'badge': a picture lies far .* row 5 of the table"):
+        nw.release(policy(), table, output=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    nw.release(policy(unlike="draw"), table, output=tmp_path / "out")
+    for path in (tmp_path / "out").iterdir():
+        assert b"lies far" not in path.read_bytes()
 
 
 # Releases -----------------------------------------------------------------------------------------------------------------
@@ -242,11 +300,11 @@ def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_plan_says_what_epsilon_means_and_protects_what_is_near() -> None:
     types = pa.table({"badge": pa.array(face_files(2), pa.binary())})
     found = nw.plan(policy(), types)
-    assert found.columns[0].measured == private_faces(tiny_model(), epsilon=60).measured
-    assert found.to_json()["columns"][0]["measured"][0].startswith("30 public people")
+    assert found.columns[0].measured == tuple(measured_parts(private_faces(tiny_model(), epsilon=60).measured))
+    assert found.to_json()["columns"][0]["measured"][0].startswith('30 people in "tiny.nwm (drawn in code)"')
     near = nw.plan(policy(protect="0.05", epsilon=2), types).columns[0]
     assert (near.price, near.mechanism.epsilon) == (2, 40)  # type: ignore[union-attr]
-    assert near.protects == "at most 0.05 code units"
+    assert near.protects == "values at most 0.05 code units apart"
     assert near.block_rows == 4096  # pictures are small by what is public, not by what they are
     with pytest.raises(NoisewrightError, match="say components=1"):
         nw.plan(policy(epsilon="0.1"), types)
@@ -284,13 +342,17 @@ def test_a_verified_folder_has_measured_again(tmp_path: Path) -> None:
     assert any("was measured again" in text for text in proved.folder.agreed)
     report = (tmp_path / "out" / "report.html").read_text()
     assert "Measured on public data" in report
-    assert "30 public people" in report
+    assert "30 people in &quot;tiny.nwm (drawn in code)&quot;" in report
 
 
 def test_without_a_model_the_small_one_is_used() -> None:
     column = {key: value for key, value in policy()["columns"][0].items() if key != "model"}
     table = pa.table({"badge": pa.array(face_files(3, size=48), pa.binary())})
-    done = nw.release({**policy(), "columns": [column]}, table)
+    with pytest.raises(
+        NoisewrightError, match=r"column 'badge': a picture lies far from what the model drawn-faces\.nwm"
+    ):
+        nw.release({**policy(), "columns": [column]}, table)
+    done = nw.release({**policy(), "columns": [{**column, "unlike": "draw"}]}, table)
     assert done.plan.resources == (shipped_model().resource,)
     assert {read_picture(content).shape for content in done.data["badge"].to_pylist()} == {(48, 48, 3)}
 
@@ -306,14 +368,14 @@ def test_a_folder_tells_neither_sizes_nor_colours_of_faces(tmp_path: Path) -> No
         strict=True,
     ):
         path.write_bytes(content)
-    method = FaceMethod(private_faces(tiny_model(), epsilon=60, fit="resize"))
+    method = FaceMethod(private_faces(tiny_model(), epsilon=60, fit="resize", unlike="draw"))
     done = obfuscate_pictures(method, files, tmp_path / "out")
     assert {one.size for one in done} == {(SIZE, SIZE, 3)}
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "certificate-12x12.json",
         *(f"picture-{n:06}.png" for n in range(1, 5)),
     ]
-    strict = FaceMethod(private_faces(tiny_model(), epsilon=60))
+    strict = FaceMethod(private_faces(tiny_model(), epsilon=60, unlike="draw"))
     done = obfuscate_pictures(strict, files, tmp_path / "strict")
     assert [one.problem is None for one in done] == [True, False, False, True]
     assert "not the size of the model" in str(done[1].problem)
@@ -322,7 +384,7 @@ def test_a_folder_tells_neither_sizes_nor_colours_of_faces(tmp_path: Path) -> No
 def test_regions_are_faces_of_their_own() -> None:
     photo = drawing(60, 40)
     regions = (Region(2, 3, 12, 12), Region(30, 4, 24, 30))
-    method = FaceMethod(private_faces(tiny_model(), epsilon=60), regions)
+    method = FaceMethod(private_faces(tiny_model(), epsilon=60, unlike="draw"), regions)
     drawn = method.obfuscated(photo, rng())
     marked = np.zeros(photo.shape[:2], bool)
     marked[3:15, 2:14] = marked[4:34, 30:54] = True
@@ -332,7 +394,6 @@ def test_regions_are_faces_of_their_own() -> None:
     assert made.clear == (
         "the size of pictures, and whether they are grey",
         "everything outside of the regions, and where they are",
-        "that 2 regions are drawn, each of them for epsilon: 120 for all of them",
     )
     grey = method.obfuscated(photo[..., :1], rng())
     assert grey.shape == (40, 60, 1)

@@ -72,6 +72,18 @@ def test_nonsense_is_refused_in_a_sentence() -> None:
         hidden_picture(example_picture(), {"method": "blur", "epsilon": "1"})
 
 
+def test_a_face_names_its_model_and_a_photograph_is_refused() -> None:
+    given = {"method": "faces", "epsilon": "50"}
+    assert hidden_picture(example_picture(), given).model == "drawn-faces.nwm (drawn by facesjs: nobody's)"
+    noise = np.random.default_rng(0).integers(0, 255, (48, 48, 3), np.uint8)
+    with pytest.raises(DataError, match="far from what the model drawn-faces"):
+        hidden_picture(noise, given)
+    anyway = {**given, "draw-unlike": "1"}
+    assert hidden_picture(noise, anyway).measured[0].startswith('68 people in "drawn-faces.nwm (drawn by facesjs')
+    assert 'unlike="draw"' in picture_code("a.png", anyway)
+    assert "unlike" not in picture_code("a.png", given)
+
+
 def test_a_person_hides_a_text(visit: Callable[..., Page]) -> None:
     page = visit("/text")
     shown = page.get_by_label("Before and after")

@@ -27,8 +27,6 @@ __all__ = [
     "delta_between",
     "hashes",
     "hashes_in_short",
-    "hidden_places",
-    "hidden_together",
     "keeps_within",
     "level_meaning",
     "level_reading",
@@ -36,7 +34,7 @@ __all__ = [
     "not_hidden",
     "odds_changed",
     "of_each_bit",
-    "of_one_person",
+    "one_person",
     "per_unit",
     "rate",
     "reading",
@@ -135,7 +133,8 @@ FAMILY_UNITS = (
 )
 OF_PICTURES = "Between any two pictures; for faces, between any two faces."
 OF_REGIONS = (
-    "Between any two pictures of one size (all regions together), or two faces (each that is found); see --pixels."
+    "Privacy loss between any two pictures of one size, all regions together, or any two contents of one hidden place; see "
+    "--pixels."
 )
 ROWS = {  # what an epsilon is counted by, for noise on a count or on the values of a row
     "count": "for each row that is added or taken away",
@@ -150,7 +149,7 @@ NOT_BY_DISTANCE = "nothing is promised by distance for this family"
 
 def not_hidden(names: str) -> str:
     """Return that pictures in which nothing was hidden have no promise."""
-    return f"nothing was hidden in {names}: nothing is promised there"
+    return f"nothing was hidden in {names}: there is no guarantee for it"
 
 
 def keeps_within(epsilon: float, who: str, times: float) -> str:
@@ -206,24 +205,16 @@ def within_and_beyond(per: Any, factor: float, radius: str, most: float, diamete
 # Places that are hidden -----------------------------------------------------------------------------------------------------
 
 
-def hidden_places(told: str) -> str:
-    """Return what hidden places tell of themselves, with what their epsilon is for."""
-    return f"how many places are hidden, {told}, and where they are, how large and how tilted"
+def one_person(draws: int, epsilon: Any, most: Any) -> str:
+    """Return what one person in a video loses if they are followed once, and otherwise.
 
-
-def hidden_together(claim: Record, draws: int) -> str:
-    """Return what places in a video tell of themselves, whose claim is about all draws, or about a distance that adds up."""
-    if draws == 1 or claim["metric"].get("base") == "discrete":
-        return hidden_places("all of them together for epsilon")
-    most = upward(draws * Fraction(claim["epsilon"]))
-    return hidden_places(
-        f"for epsilon per unit of distance, which adds up over {draws:,} draws to {most} for all of them"
+    >>> one_person(2, 100, 600)
+    'epsilon = 100 (2 draws) if they are followed once; they may be several of the faces followed, and lose up to 600'
+    """
+    return (
+        f"epsilon = {upward(epsilon)} ({phrases.number_of(draws, 'draw')}) if they are followed once; they may be several of the "
+        f"faces followed, and lose up to {upward(most)}"
     )
-
-
-def of_one_person(epsilon: Fraction) -> str:
-    """Return the epsilon of one person whom several draws may show."""
-    return f"epsilon = {upward(epsilon)} for one person, at most"
 
 
 # Hashes ---------------------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.core.resource import Resource
 from noisewright.files.atomic import whole_file
 
-__all__ = ["SUFFIX", "kind_of", "read_model", "write_model"]
+__all__ = ["SUFFIX", "kind_of", "read_model", "source_of", "write_model"]
 
 SUFFIX = ".nwm"
 MAGIC = b"\x89NWM\r\n\x1a\n"
@@ -93,6 +93,18 @@ def read_model(resource: Resource, kind: str) -> tuple[dict[str, Any], dict[str,
 def kind_of(resource: Resource) -> str:
     """Which kind of model a file holds."""
     return str(_header(resource.open(), resource.name)["kind"])
+
+
+def source_of(resource: Resource) -> str:
+    """Return where a model of faces is from, as its file states it: the name of the file, and whose faces it was made of."""
+    try:
+        stated = _header(resource.open(), resource.name)["about"].get("source")
+    except FileFormatError:  # a model of somebody's own kind
+        stated = None
+    told = (
+        stated if isinstance(stated, str) and stated.isprintable() and 0 < len(stated) <= 200 else "source not stated"
+    )
+    return f"{resource.name} ({told})"
 
 
 def _start(header: Mapping[str, Any]) -> bytes:

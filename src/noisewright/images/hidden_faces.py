@@ -10,21 +10,24 @@ certificate proves the law of each element, names the model by its SHA-256, and 
 faces (:mod:`noisewright.images.face_scale`).
 
 **The model must be made of public faces**: nothing here protects the people it was made of. Photographs must be cropped and
-aligned as those were; what a picture shows beside a face is coded as if it were one.
+aligned as those were; what a picture shows beside a face is coded as if it were one. A picture that lies far from what the model
+can draw is refused, unless ``unlike="draw"`` is given: the small model that comes along was made of drawn faces, and photographs
+are far from those.
 
 >>> hidden = private_faces(epsilon=50)
 >>> hidden
 faces(epsilon = 50 for 8 components of 'drawn-faces.nwm')
->>> hidden.release(np.full((48, 48, 3), 200, np.uint8)).shape
+>>> from noisewright.images.faces import sprite_faces
+>>> hidden.release(sprite_faces().pictures[0]).shape
 (48, 48, 3)
 >>> hidden.certificate().verify().partition(",")[0]
-'epsilon = 50 per unit of 1/32768 * manhattan'
+'epsilon = 50 per unit of 1/32768 * manhattan between two faces'
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -35,16 +38,18 @@ from noisewright.claims.phrases import measured_parts
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.choices import one_of
-from noisewright.core.errors import CertificateError, ParameterError
+from noisewright.core.errors import CertificateError, DataError, ParameterError
 from noisewright.core.exact import Exact, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
 from noisewright.core.resource import Resource
+from noisewright.files.model_file import source_of
 from noisewright.images.face_scale import FaceScale, measured_on_public_faces
 from noisewright.images.faces.code_space import LatentMetric, least_error_weights
+from noisewright.images.faces.models.drawable import left_out, most_left_out
 from noisewright.images.faces.models.model import FaceModel, as_model
 from noisewright.images.faces.obfuscator import TOGETHER, LatentObfuscator
-from noisewright.images.mechanism import Fit, PictureMechanism
+from noisewright.images.mechanism import Fit, PictureMechanism, cells
 from noisewright.images.pictures.reading import Colours, Picture, read_picture
 from noisewright.mechanisms.registry import Entry, Stated
 from noisewright.noise.bits import Bits
@@ -53,6 +58,7 @@ __all__ = ["FaceDistance", "PrivateFaces", "measured_in_words", "private_faces"]
 
 NAME = "faces"
 Weights = Literal["even", "least-error"]
+Unlike = Literal["refuse", "draw"]
 
 
 def private_faces(
@@ -63,12 +69,15 @@ def private_faces(
     weights: Weights = "even",
     attributes: Sequence[str] = (),
     fit: Fit = "refuse",
+    unlike: Unlike = "refuse",
 ) -> PrivateFaces:
     """A mechanism on faces of the size of a public model; without one, of the small model that comes along.
 
     ``components``: how many elements of a code come out; without it, as many as have noise below 0.9 of their standard deviation
     among public faces. ``weights``: elements share epsilon evenly, or so that the squared error is least. ``attributes``: what of
-    a face passes around the noise, **in the clear**, where the model knows such attributes.
+    a face passes around the noise, **in the clear**, where the model knows such attributes. ``unlike``: what happens to a
+    picture that lies far from what the model can draw (:mod:`noisewright.images.faces.models.drawable`): it is refused, which is
+    for its owner to see, or drawn nevertheless.
     """
     found = as_model(model)
     if not isinstance(attributes, (list, tuple)) or not all(isinstance(name, str) for name in attributes):
@@ -76,13 +85,14 @@ def private_faces(
     found = found.keeping(*attributes) if attributes else found
     one_of(weights, "weights", get_args(Weights))
     one_of(fit, "fit", ("refuse", "resize"))
+    one_of(unlike, "unlike", get_args(Unlike))
     hidden = LatentObfuscator(found, epsilon=epsilon, components=components)
     if weights == "least-error":
         ranges = (found.high - found.low)[: hidden.components]
         hidden = LatentObfuscator(
             found, epsilon=epsilon, components=hidden.components, weights=least_error_weights(ranges)
         )
-    return PrivateFaces(hidden, fit=fit, clear=found.clear)
+    return PrivateFaces(hidden, fit=fit, unlike=unlike, clear=found.clear)
 
 
 @dataclass(frozen=True)
@@ -90,6 +100,7 @@ class PrivateFaces(PictureMechanism):
     """A mechanism on faces; build it with :func:`private_faces`."""
 
     hidden: LatentObfuscator
+    unlike: Unlike = field(default="refuse", kw_only=True)
     name = NAME
     whose_size = "the size of the model,"
     other_sizes = "crop and align faces as those of the model"
@@ -122,9 +133,14 @@ class PrivateFaces(PictureMechanism):
         return measured_on_public_faces(self.hidden)
 
     @property
+    def source(self) -> str:
+        """The file of the model, and whose faces it was made of, as the file states it."""
+        return source_of(self.hidden.model.resource)
+
+    @property
     def measured(self) -> dict[str, Any] | None:
         """The same as a record."""
-        return None if self.meaning is None else self.meaning.record(self.hidden.model.resource.name)
+        return None if self.meaning is None else self.meaning.record(self.source)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The proof about the codes, the model, what it passes around the noise, and what epsilon means on public faces."""
@@ -138,11 +154,38 @@ class PrivateFaces(PictureMechanism):
 
     def drawn(self, picture: Picture, bits: Bits) -> Picture:
         """A new face for one in the size of the model."""
+        self._check_like(picture[None])
         return self.hidden.release(picture, bits)
 
     def several(self, pictures: Sequence[Picture], bits: Bits) -> Iterable[Picture]:
         """All of them at once."""
-        return self.hidden.release(np.asarray(pictures), bits)
+        given = np.asarray(pictures)
+        self._check_like(given)
+        return self.hidden.release(given, bits)
+
+    def check(self, values: Any) -> None:
+        """Refuse what ``release`` would refuse."""
+        if isinstance(values, np.ndarray) and values.dtype == np.uint8:
+            self._check_like(self._shaped(values))
+            return
+        for content in [values] if isinstance(values, bytes) else cells(values):
+            self._check_like(self._read(content)[None])
+
+    @cached_property
+    def most_left_out(self) -> float | None:
+        """Limit of what the model may leave out of a picture, by its public people; None if it keeps too few."""
+        return most_left_out(self.hidden.model)
+
+    def _check_like(self, pictures: Picture) -> None:
+        """Refuse pictures that lie far from what the model can draw."""
+        if self.unlike == "draw" or not len(pictures) or self.most_left_out is None:
+            return
+        for start in range(0, len(pictures), TOGETHER):
+            if (left_out(self.hidden.model, pictures[start : start + TOGETHER]) > self.most_left_out).any():
+                raise DataError(
+                    f"a picture lies far from what the model {self.source} can draw, so what is measured among its public faces "
+                    'says little about it; take a model of public faces of the same kind, or say unlike = "draw".'
+                )
 
     def __repr__(self) -> str:
         about = f"epsilon = {upward(self.epsilon)} for {self.hidden.components} components"
@@ -180,10 +223,12 @@ def _rebuilt(certificate: Certificate) -> PrivateFaces:
 def _with_these_codes(certificate: Certificate) -> PrivateFaces:
     document = certificate.document
     model = Resource.from_json(document["resources"][0])
-    components = sum(part["count"] or 0 for part in document["proof"]["parts"])
+    draws = document["claim"].get("secret", {}).get("draws", 1)  # of which each is what was measured
+    parts = [{**part, "count": (part["count"] or 0) // draws} for part in document["proof"]["parts"]]
+    components = sum(part["count"] for part in parts)
     for weights in get_args(Weights):
         made = private_faces(model, epsilon=certificate.epsilon, components=components, weights=weights)
-        if made.certificate().document["proof"] == document["proof"]:
+        if made.certificate().document["proof"] == {**document["proof"], "parts": parts}:
             return made
     raise CertificateError(f"the proof is not about codes of {model.name} as this version makes them.")
 

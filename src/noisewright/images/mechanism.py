@@ -18,7 +18,6 @@ import numpy as np
 from noisewright.claims import phrases
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import Part, parts_of, product_certificate
-from noisewright.core.certificates.records import clear_record
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import CertificateError, DataError, NoChannelError, NoLossError
 from noisewright.core.guarantee import Guarantee
@@ -29,7 +28,7 @@ from noisewright.images.pictures.resizing import resized
 from noisewright.images.pictures.writing import png_of
 from noisewright.noise.bits import Bits, bits_from
 
-__all__ = ["Fit", "PictureMechanism", "no_rebuild", "of_all_draws"]
+__all__ = ["Fit", "PictureMechanism", "cells", "clear_words", "no_rebuild", "of_all_draws"]
 
 Fit = Literal["refuse", "resize"]
 
@@ -94,8 +93,7 @@ class PictureMechanism:
 
     def clear_in_words(self) -> str:
         """What the promise does not cover."""
-        told = "; ".join(phrases.clear(clear_record(one)) for one in self.clear)
-        return f"In the clear: {told or 'nothing but the declared size of pictures'}."
+        return f"In the clear: {'; '.join(clear_words(self.clear)) or 'nothing but the declared size of pictures'}."
 
     def error(self, loss: str = "absolute") -> float:
         """There is none: how good a picture is, is measured on pictures."""
@@ -117,7 +115,7 @@ class PictureMechanism:
         if isinstance(values, bytes):
             return png_of(self.drawn(self._read(values), bits))
         pixels = isinstance(values, np.ndarray) and values.dtype == np.uint8
-        given: Any = self._shaped(values) if pixels else _cells(values)
+        given: Any = self._shaped(values) if pixels else cells(values)
         result = np.empty_like(given) if pixels else np.empty(len(given), object)
         for start in range(0, len(given), self.together):
             some = given[start : start + self.together]
@@ -131,7 +129,7 @@ class PictureMechanism:
         if isinstance(values, np.ndarray) and values.dtype == np.uint8:
             self._shaped(values)
             return
-        for content in [values] if isinstance(values, bytes) else _cells(values):
+        for content in [values] if isinstance(values, bytes) else cells(values):
             self._read(content)
 
     __getstate__ = fields_alone
@@ -175,15 +173,21 @@ def no_rebuild(certificate: Certificate) -> PictureMechanism:
     )
 
 
+def clear_words(clear: Iterable[str]) -> list[str]:
+    """Return what comes out unprotected in words: a code of the phrase table stands for its phrase."""
+    return [phrases.CLEAR.get(one, one) for one in clear]
+
+
 def of_all_draws(certificate: Certificate, inside: Inside) -> Certificate:
     """Return the certificate of all draws for some parts of pictures together.
 
     Between any two contents the losses of draws add up. For each unit of a distance, the distances do: whoever is shown in n
-    draws is n times as far from somebody else as in one. What was measured about one draw is left out then.
+    draws is n times as far from somebody else as in one. What was measured is about one draw, and left out where several
+    draws can show one person.
     """
     document, claim = certificate.document, certificate.document["claim"]
     parts = [Part(part.certificate, (part.count or 1) * inside.draws) for part in parts_of(certificate)]
-    alone = inside.draws == 1 and "measured" in document  # about one draw
+    alone = inside.touching == 1 and "measured" in document  # about one draw
     return product_certificate(
         document["mechanism"],
         parts,
@@ -196,7 +200,8 @@ def of_all_draws(certificate: Certificate, inside: Inside) -> Certificate:
     )
 
 
-def _cells(values: Any) -> list[Any]:
+def cells(values: Any) -> list[Any]:
+    """Return the contents of files in a column, a list or an array."""
     if hasattr(values, "to_pylist"):
         return list(values.to_pylist())
     if isinstance(values, np.ndarray):

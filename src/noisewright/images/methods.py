@@ -10,7 +10,7 @@ or in that of the region.
 >>> method.obfuscated(np.zeros((20, 30, 3), np.uint8)).shape
 (20, 30, 3)
 >>> method.certificate(20, 30, 3).verify().partition(";")[0]
-'epsilon = 50 per unit of discrete, over 36 independent parts'
+'epsilon = 50 per unit of discrete between two pictures of one size, over 36 independent parts'
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, float_up, upward
+from noisewright.core.exact import Exact, float_up
 from noisewright.core.guarantee import Guarantee, split
 from noisewright.images.faces.code_space import LatentMetric
 from noisewright.images.hidden_faces import PrivateFaces, measured_in_words
@@ -60,7 +60,7 @@ class Promise:
 
     guarantee: Guarantee
     alone: str
-    """The same in words."""
+    """The same in words, for two pictures as far apart as any."""
     clear: str
     """What it does not cover, in a sentence."""
     each: Guarantee | None = None
@@ -95,8 +95,8 @@ class Method(Protocol):
     def mechanisms(self, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
         """What pictures of this size are drawn by."""
 
-    def certificate(self, height: int, width: int, channels: int) -> Certificate:
-        """What is published with pictures of this size: of the whole picture, or of each place where that is said."""
+    def certificate(self, height: int, width: int, channels: int, places: int = 1) -> Certificate:
+        """Return the certificate of pictures of this size, with at most ``places`` drawn places in each."""
         return self.mechanisms(height, width, channels)[0].certificate()
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
@@ -151,7 +151,7 @@ class PixelMethod(Method):
         """One for the whole picture, or one for each region."""
         return _made(self, height, width, channels)
 
-    def certificate(self, height: int, width: int, channels: int) -> Certificate:
+    def certificate(self, height: int, width: int, channels: int, places: int = 1) -> Certificate:
         """Of all that is drawn in a picture of this size, whatever the number of regions."""
         return whole_certificate(self.mechanisms(height, width, channels), inside=self.inside)
 
@@ -201,13 +201,9 @@ class FaceMethod(Method):
 
     def mechanisms(self, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
         """One, whatever comes along: it is the same for every region."""
-        around, many = [SIZE, OUTSIDE] if self.regions else [], len(self.regions)
-        if many > 1:
-            most = upward(many * self.faces.epsilon)
-            around.append(f"that {many} regions are drawn, each of them for epsilon: {most} for all of them")
-        return (replace(self.faces, clear=(*self.faces.clear, *around)),)
+        return (replace(self.faces, clear=(*self.faces.clear, *([SIZE, OUTSIDE] if self.regions else []))),)
 
-    def certificate(self, height: int, width: int, channels: int) -> Certificate:
+    def certificate(self, height: int, width: int, channels: int, places: int = 1) -> Certificate:
         """Of all regions together: per unit of the distance of codes, and their distances add up."""
         found, many = super().certificate(height, width, channels), len(self.regions)
         return found if not many else of_all_draws(found, Inside("region", many, many))
@@ -224,12 +220,13 @@ def promise_of_each(made: PictureMechanism, many: int, part: Literal["region", "
     """
     each, inside = made.guarantee, Inside(part, many, many)
     if isinstance(each.metric, AnyPicture):  # of the frame that a place is seen in
-        found = Guarantee(float_up(many * Fraction(each.epsilon)), AnyPicture(inside))
+        found, farthest = Guarantee(float_up(many * Fraction(each.epsilon)), AnyPicture(inside)), 1
         each = Guarantee(each.epsilon, AnyPicture(Inside(part, 1)))
     else:
         assert isinstance(each.metric, LatentMetric)
-        found = Guarantee(each.epsilon, replace(each.metric, inside=inside))
-    return Promise(found, found.in_words(many), made.clear_in_words(), each, made.measured)
+        found, farthest = Guarantee(each.epsilon, replace(each.metric, inside=inside)), many
+        each = Guarantee(each.epsilon, replace(each.metric, inside=Inside(part, 1)))
+    return Promise(found, found.in_words(farthest), made.clear_in_words(), each, made.measured)
 
 
 @lru_cache(maxsize=64)

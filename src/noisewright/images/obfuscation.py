@@ -80,7 +80,7 @@ def obfuscate_picture(
     problem, content, size, small, places = _one((file, colours, method, True, keep_metadata))
     if content is None:
         raise FileFormatError(f"{file.name}: {problem}")
-    name, certificate = _certificate(method, size, [IN_THE_CLEAR] if keep_metadata else [])
+    name, certificate = _certificate(method, size, places, [IN_THE_CLEAR] if keep_metadata else [])
     beside = path.with_name(f"{path.stem}.{name}")
     others = _certificates_of(path)
     for taken in (beside, *others):
@@ -126,7 +126,7 @@ def obfuscate_pictures(
     names = own_names(files, ".png") if keep_names else None
     order = list(range(len(files))) if keep_names else random_order(len(files))
     shown, results = set(range(min(thumbnails, len(files)))), {}
-    sizes: set[tuple[int, int, int]] = set()
+    most: dict[tuple[int, int, int], int] = {}
     done = 0
     with whole_folder(folder) as staged:
         jobs = ((files[place], colours, method, place in shown, keep_metadata) for place in order)
@@ -138,14 +138,14 @@ def obfuscate_pictures(
                 name = names[place] if names else numbered_name("picture", done, ".png")  # in the random order
                 (staged / name).write_bytes(content)
                 results[place] = Obfuscated(files[place], folder / name, None, size, small, places)
-                sizes |= {size} if places else set()
+                most |= {size: max(places, most.get(size, 0))} if places else {}
             if progress is not None:
                 progress(len(results), len(files))
         if not done:
             raise FileFormatError(f"not one picture could be done; {results[0].source.name}: {results[0].problem}")
         also = [*(["the names of the files"] if keep_names else []), *([IN_THE_CLEAR] if keep_metadata else [])]
-        for size in sorted(sizes):
-            name, certificate = _certificate(method, size, also)
+        for size in sorted(most):
+            name, certificate = _certificate(method, size, most[size], also)
             (staged / name).write_bytes(certificate)
         for path in sorted(staged.iterdir()):
             os.utime(path, (0, 0))
@@ -198,8 +198,10 @@ def _certificates_of(picture: Path) -> list[Path]:
     ]
 
 
-def _certificate(method: Method, size: tuple[int, int, int], also: Sequence[str] = ()) -> tuple[str, bytes]:
-    """The certificate of pictures of a size, with what is ``also`` seen: the name of a file and its content."""
-    (height, width, channels), found = size, method.certificate(*size)
+def _certificate(
+    method: Method, size: tuple[int, int, int], places: int, also: Sequence[str] = ()
+) -> tuple[str, bytes]:
+    """Return the certificate of pictures of a size with at most ``places`` each, and what is ``also`` seen: name, content."""
+    (height, width, channels), found = size, method.certificate(*size, places=max(places, 1))
     stated = found.with_clear([*found.document.get("in_the_clear", ()), *also])
     return f"certificate-{width}x{height}{'-grey' if channels == 1 else ''}.json", stated.to_json().encode()

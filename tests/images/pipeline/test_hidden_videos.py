@@ -36,7 +36,7 @@ LOST = (4, 5)
 """The picture of the face is blurred in these frames, as by a quick turn."""
 
 
-TOGETHER = "how many places are hidden, all of them together for epsilon, and where they are, how large and how tilted"
+ONE = "between two pictures that are alike outside of the places of the face that is followed"
 
 
 def head(number: int) -> tuple[slice, slice]:
@@ -82,9 +82,8 @@ def test_the_detector_does_lose_the_face() -> None:
 def test_a_face_is_held_where_it_is_lost_and_drawn_once(film: Path, tmp_path: Path) -> None:
     done = hide_video(method(), film, tmp_path / "out.avi", rng=np.random.default_rng(1))
     assert (done.frames, done.tracks, done.draws, done.longest) == (FRAMES, 1, 1, 1)
-    assert done.certificate.verify().startswith("epsilon = 50 per unit of discrete between two pictures that are alike")
+    assert done.certificate.verify().startswith(f"epsilon = 50 per unit of discrete {ONE}, over 48 independent parts")
     assert "where each face is in every frame" in done.certificate.verify()
-    assert {"called": TOGETHER} in done.certificate.document["in_the_clear"]
     assert (tmp_path / "out.certificate.json").read_text() == done.certificate.to_json()
     for number, changed in enumerate(changes(film, tmp_path / "out.avi")):
         assert changed[head(number)].mean() > 0.7
@@ -97,10 +96,10 @@ def test_a_face_is_held_where_it_is_lost_and_drawn_once(film: Path, tmp_path: Pa
 def test_drawn_in_every_frame_the_losses_add_up(film: Path, tmp_path: Path) -> None:
     done = hide_video(method(), film, tmp_path / "out.avi", draw="every", rng=np.random.default_rng(1))
     assert (done.tracks, done.draws, done.longest) == (1, FRAMES, FRAMES)
+    every = f"{ONE}; epsilon = 500 for one person whom at most 10 draws of 10 can show"
     assert done.certificate.verify().startswith(
-        "epsilon = 500 per unit of discrete between two pictures that are alike"
+        f"epsilon = 500 per unit of discrete {every}, over 480 independent parts"
     )
-    assert {"called": TOGETHER} in done.certificate.document["in_the_clear"]
 
 
 def test_frames_without_a_face_are_refused_hidden_or_kept(film: Path, tmp_path: Path) -> None:
@@ -110,6 +109,14 @@ def test_frames_without_a_face_are_refused_hidden_or_kept(film: Path, tmp_path: 
     done = hide_video(method(no_face="whole"), film, tmp_path / "whole.avi", hold=0, rng=np.random.default_rng(1))
     assert (done.draws, done.whole) == (done.tracks + len(LOST), len(LOST))
     assert done.longest == 1 + len(LOST)  # who is followed may be in the whole frames too
+    secret = done.certificate.document["claim"]["secret"]
+    assert secret == {
+        "kind": "picture",
+        "inside": "place",
+        "count": FRAMES,
+        "draws": done.draws,
+        "touching": done.draws,
+    }
     shown = changes(film, tmp_path / "whole.avi")
     assert shown[LOST[0]].mean() > 0.5
     assert shown[0][150:].mean() < 0.01
@@ -129,26 +136,26 @@ def test_a_face_to_keep_must_be_kept_in_every_frame(film: Path, tmp_path: Path) 
 
 def test_all_draws_of_a_model_are_in_the_certificate(film: Path, tmp_path: Path) -> None:
     """For each unit of distance; distances add up over draws, so who is drawn n times is up to n units from somebody else."""
-    faces = in_frames(FaceMethod(private_faces(epsilon=100)), FoundFaces(aligned=True))
+    faces = in_frames(FaceMethod(private_faces(epsilon=100, unlike="draw")), FoundFaces(aligned=True))
     done = hide_video(faces, film, tmp_path / "out.mp4", draw="every", rng=np.random.default_rng(1))
     assert done.draws > 1
     one = faces.mechanisms(SIDE, SIDE, 3)[0].certificate().document
     document = done.certificate.document
     (drawn,), (alone,) = document["proof"]["parts"], one["proof"]["parts"]
     assert drawn["count"] == done.draws * alone["count"]
-    assert document["claim"] | {"secret": one["claim"]["secret"]} == one["claim"]
+    secret = {"inside": "track", "count": 1, "draws": done.draws, "touching": done.draws}
+    assert document["claim"] == {**one["claim"], "secret": {**one["claim"]["secret"], **secret}}
     assert document["resources"] == one["resources"]
     assert "measured" not in document  # that was about one draw
     farthest = Fraction(alone["claim"]["epsilon"]) * 4096 * drawn["count"]
     assert farthest == 100 * done.draws
     assert f"over {drawn['count']} independent parts" in done.certificate.verify()
-    told = f"per unit of distance, which adds up over {done.draws} draws to {100 * done.draws} for all of them"
+    told = f"epsilon = {100 * done.draws} for one person whom at most {done.draws} draws of {done.draws} can show"
     assert told in done.certificate.verify()
-    assert "each of them" not in done.certificate.verify()
 
 
 def test_a_model_draws_one_face_for_the_whole_track(film: Path, tmp_path: Path) -> None:
-    faces = in_frames(FaceMethod(private_faces(epsilon=100)), FoundFaces(aligned=True))
+    faces = in_frames(FaceMethod(private_faces(epsilon=100, unlike="draw")), FoundFaces(aligned=True))
     done = hide_video(faces, film, tmp_path / "out.mp4", rng=np.random.default_rng(1))
     assert (done.tracks, done.draws) == (1, 1)
     assert done.certificate.verify().startswith("epsilon = 100 per unit of")
@@ -217,7 +224,10 @@ def test_boxes_by_frames_are_hidden_and_nothing_is_looked_for(film: Path, tmp_pa
     own = in_frames(PixelMethod("laplace", Fraction(50), {"block": 32}), OwnFrames.of(listed, "boxes.json"))
     done = hide_video(own, film, tmp_path / "out.avi", rng=np.random.default_rng(1))
     assert (done.frames, done.tracks, done.draws, done.longest) == (FRAMES, 3, 3, 1)
-    assert done.certificate.verify().startswith("epsilon = 150 per unit of discrete")
+    assert done.certificate.document["claim"]["secret"]["count"] == 3
+    person = "epsilon = 150 for one person whom at most 3 draws of 3 can show"  # who may be in all three boxes
+    assert done.certificate.verify().startswith("epsilon = 150 per unit of discrete between two pictures")
+    assert person in done.certificate.verify()
     for number, changed in enumerate(changes(film, tmp_path / "out.avi")):
         inside = np.zeros_like(changed)
         if number < 8:

@@ -79,8 +79,10 @@ def test_the_same_epsilon_is_for_each_place_whatever_its_size_and_grey_stays_gre
     own = OwnPlaces({"a.png": [Place.around(0, 0, 10, 10), Place.around(20, 0, 40, 40)]})
     method = in_frames(PixelMethod("exponential", Fraction(30), {"block": 32}), own)
     (colour,), (grey,) = method.mechanisms(40, 60, 3), method.mechanisms(400, 10, 1)
-    assert colour.certificate().verify().startswith("epsilon = 30 per unit of discrete, over 48 independent parts")
-    assert grey.certificate().verify().startswith("epsilon = 30 per unit of discrete, over 16 independent parts")
+    for made, parts in ((colour, 48), (grey, 16)):
+        claim = made.certificate().verify()
+        assert claim.startswith("epsilon = 30 per unit of discrete between two pictures of one size, ")
+        assert f"over {parts} independent parts" in claim
     shown = method.obfuscated(PICTURE, np.random.default_rng(1), Path("a.png"))
     cells = shown[:40, 20:60].reshape(4, 10, 4, 10, 3)
     assert (cells == cells[:, :1, :, :1]).all()  # 4 x 4 blocks of a frame of 128 pixels

@@ -45,7 +45,7 @@ def test_what_comes_out_is_a_function_of_what_is_outside_and_of_what_was_drawn(g
     cover = Cover.of(given, HEIGHT, WIDTH)
     one, other = drawing(WIDTH, HEIGHT), drawing(WIDTH, HEIGHT)
     other[cover.hidden] = rng.integers(0, 256, (int(cover.hidden.sum()), 3))
-    drawn = [rng.integers(0, 256, (6, 5, 3), dtype=np.uint8) for _ in given]
+    drawn = [rng.integers(0, 256, (6, 5, 3), dtype=np.uint8) for _ in cover.places]
     for blended in (None, "oval", "white"):
         shown = hidden(one, cover, drawn, blended)
         assert (shown == hidden(other, cover, drawn, blended)).all()
@@ -57,22 +57,53 @@ def test_a_pixel_that_is_hidden_gets_into_one_frame_alone(given: list[Place], se
     rng = np.random.default_rng(seed)
     cover = Cover.of(given, HEIGHT, WIDTH)
     picture = drawing(WIDTH, HEIGHT)
-    for number in range(len(given)):
+    for number in range(len(cover.places)):
         changed = picture.copy()
         mine = cover.owner == number
         changed[mine] = rng.integers(0, 256, (int(mine.sum()), 3))
-        for frame in set(range(len(given))) - {number}:
+        for frame in set(range(len(cover.places))) - {number}:
             assert (cover.frame(picture, frame, (8, 8)) == cover.frame(changed, frame, (8, 8))).all()
 
 
-def test_a_pixel_of_two_places_belongs_to_the_nearer_and_the_other_sees_grey() -> None:
-    cover = Cover.of([Place.around(0, 0, 20, 20), Place.around(10, 0, 20, 20)], 20, 30)
-    assert (cover.owner[:, :15] == 0).all()
-    assert (cover.owner[:, 15:] == 1).all()
-    white = np.full((20, 30, 3), 255, np.uint8)
-    frame = cover.frame(white, 1, (20, 20))
-    assert (frame[:, :5] == GREY).all()
-    assert (frame[:, 5:] == 255).all()
+@given(st.lists(places, min_size=1, max_size=6))
+def test_rectangles_that_share_a_pixel_are_one_place(given: list[Place]) -> None:
+    """The places are the connected groups of rectangles, and hide exactly what the rectangles hide together."""
+    alone = [Cover.of([place], HEIGHT, WIDTH).hidden for place in given]
+    cover = Cover.of(given, HEIGHT, WIDTH)
+    assert (cover.hidden == np.any(alone, axis=0)).all()
+    assert sorted(one for own in cover.members for one in own) == list(range(len(given)))
+    for number, own in enumerate(cover.members):
+        assert (np.any([alone[one] for one in own], axis=0) == (cover.owner == number)).all()
+        reached = {own[0]}
+        for _ in own:
+            reached |= {two for two in own if any((alone[one] & alone[two]).any() for one in reached)}
+        assert reached == set(own)
+        assert not ((cover.owner == number) & ~Cover.of([cover.places[number]], HEIGHT, WIDTH).hidden).any()
+
+
+def test_overlapping_rectangles_are_one_place_with_one_draw() -> None:
+    cover = Cover.of([Place.around(0, 0, 20, 20), Place.around(10, 5, 20, 20)], 30, 40)
+    assert cover.places == (Place.around(0, 0, 30, 25),)
+    assert cover.members == ((0, 1),)
+    assert cover.hidden.sum() == 2 * 400 - 10 * 15  # not the corners of the rectangle around them
+    nested = [Place.around(4, 4, 8, 8), Place(10, 10, 20, 20, 5), Place.around(6, 6, 4, 4), Place.around(30, 20, 5, 5)]
+    three = Cover.of(nested, 30, 40, views=nested)
+    assert three.places == (nested[1], nested[3])  # the largest stays as it is
+    assert three.views == (nested[1], nested[3])
+    beside = Cover.of([Place.around(0, 0, 10, 10), Place.around(10, 0, 10, 10)], 10, 20)
+    assert len(beside.places) == 2  # they touch and share no pixel
+
+
+def test_what_a_place_is_does_not_depend_on_the_picture() -> None:
+    """The cover of a picture is made of rectangles and a size; a frame shows grey where another place is."""
+    mask = np.zeros((20, 40), bool)
+    mask[:, 5:15] = True
+    cover = Cover.of([Place.around(0, 0, 30, 20), Place.around(20, 0, 20, 20)], 20, 40, [mask, None])
+    assert len(cover.places) == 2  # the mask leaves the second alone
+    white = np.full((20, 40, 3), 255, np.uint8)
+    frame = cover.frame(white, 0, (20, 30))
+    assert (frame[:, 20:] == GREY).all()
+    assert (frame[:, :20] == 255).all()
 
 
 def test_a_frame_is_the_mean_of_what_it_shows_whatever_the_size_of_a_place() -> None:

@@ -1,4 +1,4 @@
-"""Baselines WITHOUT a guarantee, and an attack target whose promise is false: to compare with, never to release with."""
+"""Baselines WITHOUT a guarantee, and an attack target whose published proof is wrong: to compare with, never to release with."""
 
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from noisewright.images.baselines.k_same import k_same_codes as k_same_codes
     from noisewright.images.baselines.k_same import k_same_pixels as k_same_pixels
     from noisewright.images.baselines.raw_windows import RawSsimWindows as RawSsimWindows
+    from noisewright.images.baselines.raw_windows import raw_losses as raw_losses
     from noisewright.images.baselines.raw_windows import raw_ssim_windows as raw_ssim_windows
+    from noisewright.images.baselines.raw_windows import two_valued as two_valued
 else:
     __getattr__, __dir__ = door(__name__)

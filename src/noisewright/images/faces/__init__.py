@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from noisewright.images.faces.identities import Mixture as Mixture
     from noisewright.images.faces.identities import identity_weights as identity_weights
     from noisewright.images.faces.models.basis import Basis as Basis
+    from noisewright.images.faces.models.drawable import left_out as left_out
+    from noisewright.images.faces.models.drawable import most_left_out as most_left_out
     from noisewright.images.faces.models.eigenfaces import Eigenfaces as Eigenfaces
     from noisewright.images.faces.models.eigenfaces import train_eigenfaces as train_eigenfaces
     from noisewright.images.faces.models.gallery import Gallery as Gallery

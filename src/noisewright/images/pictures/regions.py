@@ -36,7 +36,8 @@ class Inside:
     draws : int, default 1
         How many times something was drawn for them, in all; each draw has the same loss.
     touching : int, default 1
-        How many of these draws can show one person.
+        How many of these draws the claim for one person is about. Every hidden pixel is read by one draw: so 1 holds for a
+        person in one part. Where one person may be in any of the parts, as in a video, it is the number of draws.
     """
 
     part: Literal["region", "mask", "place", "track"]

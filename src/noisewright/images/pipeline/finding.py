@@ -15,7 +15,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.claims.readings import hidden_places
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
@@ -32,11 +31,8 @@ __all__ = ["CERTAIN", "FoundFaces", "NoFace", "OwnPlaces", "face_to_keep", "plac
 NoFace = Literal["refuse", "whole", "keep"]
 CERTAIN = 0.75
 """A picture is shown only if one face or more is as sure as that: a false alarm must not stand for a face that was missed."""
-OUTSIDE = "everything outside of the places that are hidden, and whatever of a head reaches out of its place"
-
-
-WHERE = hidden_places("each of them for epsilon")
-"""In a photograph, whose certificate is about each place."""
+OUTSIDE, WHERE = "outside-places", "places"
+"""Codes of the phrase table."""
 
 
 @dataclass(frozen=True, eq=False)

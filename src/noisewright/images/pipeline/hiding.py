@@ -1,8 +1,10 @@
 r"""Faces in photographs, hidden one by one by any mechanism on pictures of one size, and put back where they were.
 
-**What is promised.** For each place that is hidden, the promise of the mechanism between any two contents of its frame:
-``epsilon`` for each face. Two photographs that differ in the hidden places alone, and in which the same places are found, come
-out alike up to ``epsilon`` for each place in which they differ. Nothing is promised about anything else, whatever it tells:
+**Guarantee.** Two photographs with the same hidden places that are alike outside of them: ``epsilon`` for each place in which
+they differ, and so n times ``epsilon`` for all n places (``draws`` of the record). Places share no pixel
+(:class:`~noisewright.images.pipeline.places.Cover` merges those that do), and a frame shows, beside the own pixels of its place,
+only pixels that are not hidden: so a hidden pixel is read by one draw, and a person in one place loses ``epsilon`` (``touching``
+is 1). Who is in several places loses ``epsilon`` for each. There is no guarantee about anything else:
 
 * all that lies outside of the places is in the clear, whatever of a head reaches out of its place included;
 * so are the number of the places, where they are, how large and how tilted, which depend on the faces;
@@ -22,11 +24,13 @@ from typing import Literal, Protocol
 import numpy as np
 
 from noisewright.core.arrays import Floats
+from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ParameterError
 from noisewright.images.hidden_faces import PrivateFaces
-from noisewright.images.mechanism import PictureMechanism
+from noisewright.images.mechanism import PictureMechanism, of_all_draws
 from noisewright.images.methods import SIZE, FaceMethod, Method, PixelMethod, Promise, promise_of_each
 from noisewright.images.pictures.reading import Picture
+from noisewright.images.pictures.regions import Inside
 from noisewright.images.pictures.resizing import recoloured
 from noisewright.images.pipeline.networks import NETWORKS
 from noisewright.images.pipeline.outlines import on_white
@@ -41,12 +45,6 @@ WHITE = 225
 """What is as bright is white."""
 FRAME = 128
 """Faces are drawn in frames of so many pixels across, by mechanisms on pixels."""
-
-
-SCOPE = (
-    "For each place that is hidden, between any two contents of it for which the same places are found; for who is in several "
-    "places, or on several pictures, losses add up."
-)
 
 
 class Where(Protocol):
@@ -80,10 +78,13 @@ class HiddenPlaces(Method):
         made = self.made(channels)
         return (replace(made, clear=(*made.clear, SIZE, *self.where.clear)),)
 
+    def certificate(self, height: int, width: int, channels: int, places: int = 1) -> Certificate:
+        """Return the certificate of all places of a picture together, at most ``places``."""
+        return of_all_draws(super().certificate(height, width, channels), Inside("place", places, places))
+
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
         """Of all places of a picture together, and of each."""
-        found = promise_of_each(self.mechanisms(height, width, channels)[0], places, "place")
-        return replace(found, alone=f"{SCOPE} {found.alone}")
+        return promise_of_each(self.mechanisms(height, width, channels)[0], places, "place")
 
 
 def in_frames(method: Method, where: Where) -> HiddenPlaces:

@@ -18,7 +18,7 @@ from noisewright.images.pipeline.places import Cover, Place
 
 __all__ = ["IN_THE_CLEAR", "on_white", "outline_of", "person_in"]
 
-IN_THE_CLEAR = "the outlines of the heads that are hidden"
+IN_THE_CLEAR = "outlines"
 MAYBE = 0.1
 """A pixel that the network gives so much to be of a person is hidden with the outline."""
 WIDER = 0.04

@@ -5,9 +5,11 @@ however large the head is: so one mechanism serves all faces, and the same epsil
 mechanism draws is painted back over the whole place. A model of faces wants to see a face upright and near; so a place may have a
 **view**, another rectangle that its frame shows, while all of the place is hidden.
 
-A :class:`Cover` says to which place each pixel of a picture belongs. **A pixel belongs to one place at most**, the one whose
-middle is nearest, and only that place's frame is filled from it (the others see a constant grey there): so a pixel that is hidden
-is drawn from once. Pixels that belong to no place come out as they are.
+A :class:`Cover` states to which place each pixel of a picture belongs. **Rectangles that share a pixel are merged into one
+place**, which hides exactly what they hide together: so no two places share a pixel, and one face that was found three times is
+drawn once. What a merged place is depends on the rectangles alone. The frame of a place is filled from its own pixels and from
+pixels that are not hidden at all (it shows a constant grey where other places are): so every hidden pixel is read by one draw.
+Pixels that belong to no place come out unchanged.
 
 >>> picture = np.arange(48, dtype=np.uint8).reshape(6, 8, 1)
 >>> cover = Cover.of([Place.around(1, 1, 4, 4)], 6, 8)
@@ -18,6 +20,9 @@ np.int64(16)
 >>> cover.paint(picture, 0, np.zeros((2, 2, 1)))
 >>> picture[:3, :, 0].tolist()
 [[0, 1, 2, 3, 4, 5, 6, 7], [8, 0, 0, 0, 0, 13, 14, 15], [16, 0, 0, 0, 0, 21, 22, 23]]
+>>> both = Cover.of([Place.around(1, 1, 4, 4), Place.around(4, 3, 3, 3), Place.around(7, 0, 1, 1)], 6, 8)
+>>> both.members, both.places[0]
+(((0, 1), (2,)), Place(x=4.0, y=3.5, width=6.0, height=5.0, tilt=0.0))
 """
 
 from __future__ import annotations
@@ -107,6 +112,8 @@ class Cover:
     owner: NDArray[np.int16]
     views: tuple[Place, ...] = ()
     """What the frames show; the places themselves where there are none."""
+    members: tuple[tuple[int, ...], ...] = ()
+    """The numbers of the given rectangles that each place was made of."""
 
     @classmethod
     def of(
@@ -117,21 +124,42 @@ class Cover:
         masks: Sequence[NDArray[np.bool_] | None] | None = None,
         views: Sequence[Place] = (),
     ) -> Cover:
-        """The cover of a picture of this size; a mask (of the whole picture) says which pixels of a place are meant."""
+        """Return the cover of a picture of this size, with rectangles that share a pixel merged into one place.
+
+        A mask (of the whole picture) gives the pixels of a rectangle that are hidden. A rectangle that covers all others of its
+        group stays the place; otherwise the smallest upright rectangle around them is. The view of a group is that of the
+        rectangle with the most pixels.
+        """
         if len(places) > MOST_PLACES:
             raise DataError(f"a picture has at most {MOST_PLACES:,} places to hide; obfuscate the whole of it.")
         owner = np.full((height, width), -1, np.int16)
-        nearest = np.full((height, width), np.inf, np.float32)
+        group, sizes = np.arange(len(places)), np.zeros(len(places), np.int64)
         for number, (place, mask) in enumerate(zip(places, masks or [None] * len(places), strict=True)):
             rows, columns = place.bounds(height, width)
             across, down = place.to_frame(*_centres(rows, columns))
-            meant = (across >= 0) & (across < 1) & (down >= 0) & (down < 1)
+            hide = (across >= 0) & (across < 1) & (down >= 0) & (down < 1)
             if mask is not None:
-                meant &= mask[rows, columns]
-            away = ((across - 0.5) ** 2 + (down - 0.5) ** 2).astype(np.float32)
-            won = meant & (away < nearest[rows, columns])
-            owner[rows, columns][won], nearest[rows, columns][won] = number, away[won]
-        return cls(tuple(places), owner, tuple(views))
+                hide &= mask[rows, columns]
+            taken = np.unique(owner[rows, columns][hide])
+            group[np.isin(group, group[taken[taken >= 0]])] = number
+            owner[rows, columns][hide], sizes[number] = number, hide.sum()
+        if not len(places):
+            return cls((), owner)
+        members = tuple(tuple(np.flatnonzero(group == one).tolist()) for one in dict.fromkeys(group.tolist()))
+        named = np.empty(len(places) + 1, np.int16)
+        for name, own in enumerate(members):
+            named[list(own)] = name
+        named[-1] = -1
+        merged, largest = named[owner], [max(own, key=lambda one: (sizes[one], -one)) for own in members]
+        return cls(
+            tuple(
+                places[most] if len(own) == 1 else _around(merged == name, places[most], int(sizes[most]))
+                for name, (own, most) in enumerate(zip(members, largest, strict=True))
+            ),
+            merged,
+            tuple(views[most] for most in largest) if views else (),
+            members,
+        )
 
     @property
     def hidden(self) -> NDArray[np.bool_]:
@@ -189,6 +217,15 @@ class Cover:
 
     def _view(self, number: int) -> Place:
         return (self.views or self.places)[number]
+
+
+def _around(hidden: NDArray[np.bool_], largest: Place, pixels: int) -> Place:
+    """Return the place of merged rectangles: the largest if it covers all, or the smallest upright rectangle around them."""
+    if pixels == int(hidden.sum()):
+        return largest
+    (rows, columns) = (np.flatnonzero(hidden.any(axis)) for axis in (1, 0))
+    x, y = float(columns[0]), float(rows[0])
+    return Place.around(x, y, float(columns[-1]) + 1 - x, float(rows[-1]) + 1 - y)
 
 
 def _between(frame: Floats, across: Floats, down: Floats) -> Floats:

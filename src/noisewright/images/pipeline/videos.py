@@ -6,9 +6,13 @@ frame in which no face is found or held for sure is refused, unless such frames 
 
 **What a face costs.** With ``draw="once"``, a face that is followed is drawn from once, in one frame, and what was drawn is shown
 in all its frames: ``epsilon`` for the whole track, however long. With ``draw="every"``, it is drawn anew in every frame, and a
-track of n frames costs n epsilon. Who comes back after being lost is another track, and their costs add up. A frame hidden
-as a whole is always drawn anew, and costs epsilon for everybody who may be in it. The certificate is about all that was drawn,
-whoever it was: the sum over all tracks and whole frames.
+track of n frames costs n epsilon. A frame hidden as a whole is drawn for itself. Places that share a pixel in a frame are one
+place there (:class:`~noisewright.images.pipeline.places.Cover`) with one draw: so every hidden pixel is read by one draw at most,
+and tracks that meet where one of them is drawn once are drawn together.
+
+**What a person costs.** Who comes back after being lost is another track, one face may be found twice, and nothing here tells
+who is who: any track may be the same person. So the guarantee for one person counts all draws (``touching`` of the record), and
+that for all hidden places together is the same number.
 
 In the clear, beside what is with photographs: where every face is in each frame, so how it moves; how long the video is. Sound
 and metadata do not come out.
@@ -25,9 +29,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from noisewright.claims.readings import hidden_together
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.records import clear_record
 from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
 from noisewright.files.atomic import write_atomically
@@ -35,7 +37,7 @@ from noisewright.images.mechanism import of_all_draws
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.regions import Inside
 from noisewright.images.pipeline.detection import Face
-from noisewright.images.pipeline.finding import CERTAIN, WHERE, FoundFaces
+from noisewright.images.pipeline.finding import CERTAIN, FoundFaces
 from noisewright.images.pipeline.frame_boxes import OwnFrames
 from noisewright.images.pipeline.frames import Video, new_video, open_video
 from noisewright.images.pipeline.heads import aligned_head
@@ -47,7 +49,8 @@ from noisewright.noise.bits import Rng, bits_from
 __all__ = ["Draw", "HiddenVideo", "hide_video"]
 
 Draw = Literal["once", "every"]
-MOVES = "where each face is in every frame, so how it moves, and how long the video is"
+MOVES = "motion"
+"""A code of the phrase table: where faces are in every frame, and how long the video is."""
 WHOLE = -1
 """Instead of the number of a track: the whole frame."""
 Progress = Callable[[int, int | None], None]
@@ -62,9 +65,9 @@ class HiddenVideo:
     tracks: int
     """How many faces were followed and hidden."""
     draws: int
-    """How often the mechanism was drawn from, over all tracks."""
+    """Number of draws, over all tracks; at most as many show one person, who may be any of the tracks."""
     longest: int
-    """How often for one person, at most: for one track, and for every whole frame, which somebody may be in who was missed."""
+    """Number of draws that can show a person who is one track alone: those of its places, and all whole frames."""
     whole: int
     """How many frames were drawn as a whole."""
     certificate: Certificate | None
@@ -102,42 +105,43 @@ def hide_video(
     beside = path.with_name(f"{path.stem}.certificate.json")
     if os.path.lexists(beside):
         raise FileFormatError(f"{beside} is there already; name a new file, so that nothing is overwritten.")
-    video, bits, drawn = open_video(Path(source)), bits_from(rng), 0
+    video, bits = open_video(Path(source)), bits_from(rng)
+    drawn, read = 0, Counter[int]()
     with new_video(target, video) as write:
         plan = (
             _own_plan(video, where, progress) if isinstance(where, OwnFrames) else _plan(video, where, hold, progress)
         )
-        held_draws = _drawn_once(video, plan, method, bits) if draw == "once" else {}
+        held_draws: dict[int, Picture] = {}
+        if draw == "once":
+            held_draws, drawn = _drawn_once(video, plan, method, bits, read)
+        parts = 0
         for number, picture in _as_planned(video, plan):
-            hide, cover = plan[number], _cover(plan[number], video)
-            new = [i for i, one in enumerate(hide) if one.track not in held_draws]
+            cover = _cover(plan[number], video)
+            tracks = [[plan[number][i].track for i in own] for own in cover.members]
+            new = [place for place, own in enumerate(tracks) if own[0] not in held_draws]
             fresh = iter(drawn_places(picture, cover, method.made(3), bits, method.blended, new))
-            drawn += len(new)
-            write(
-                hidden(
-                    picture,
-                    cover,
-                    [next(fresh) if i in new else held_draws[one.track] for i, one in enumerate(hide)],
-                    method.blended,
-                )
-            )
+            drawn, parts = drawn + len(new), parts + len(tracks)
+            read.update(track for place in new for track in tracks[place])
+            shown = [next(fresh) if place in new else held_draws[own[0]] for place, own in enumerate(tracks)]
+            write(hidden(picture, cover, shown, method.blended))
             if progress is not None:
                 progress(len(plan) + number + 1, 2 * len(plan))
-        drawn += len(held_draws)
         made = method.mechanisms(video.height, video.width, 3)[0].certificate(
             rng if isinstance(rng, np.random.Generator) else None
         )
-        certificate = of_all_draws(_stated(made, drawn), Inside("track", len(plan), drawn, drawn)) if drawn else None
+        followed = len({one.track for hide in plan for one in hide} - {WHOLE})
+        whole = read.pop(WHOLE, 0)
+        inside = Inside("place", parts, drawn, drawn) if whole else Inside("track", followed, drawn, drawn)
+        made = made.with_clear([*made.document["in_the_clear"], MOVES])
+        certificate = of_all_draws(made, inside) if drawn else None
     try:
         if certificate is not None:
             write_atomically(beside, certificate.to_json().encode())
     except BaseException:
         path.unlink(missing_ok=True)  # it was made here, and is not shown without its certificate
         raise
-    shown = Counter(one.track for hide in plan for one in hide)
-    whole = shown.pop(WHOLE, 0)
-    longest = whole + (max(shown.values(), default=0) if draw == "every" else min(1, len(shown)))
-    return HiddenVideo(path, len(plan), len(shown), drawn, longest, whole, certificate)
+    longest = whole + max(read.values(), default=0)
+    return HiddenVideo(path, len(plan), followed, drawn, longest, whole, certificate)
 
 
 def _plan(video: Video, where: FoundFaces, hold: int, progress: Progress | None) -> list[list[_Hide]]:
@@ -189,21 +193,37 @@ def _own_plan(video: Video, where: OwnFrames, progress: Progress | None) -> list
     return [[_Hide(number, place, place) for number, place in own] for own in listed]
 
 
-def _drawn_once(video: Video, plan: list[list[_Hide]], method: HiddenPlaces, bits: Any) -> dict[int, Picture]:
-    """What is drawn for each track, from the middle of the frames in which it is hidden: it is surely there."""
+def _drawn_once(
+    video: Video, plan: list[list[_Hide]], method: HiddenPlaces, bits: Any, read: Counter[int]
+) -> tuple[dict[int, Picture], int]:
+    """Return what is drawn for each track, and how many draws that took; ``read`` counts the draws that read each track.
+
+    A track is drawn in the middle of the frames in which it is hidden: it is surely there. Tracks that are one place with it
+    in that frame share its draw, unless they have one.
+    """
     frames: dict[int, list[int]] = {}
     for number, hide in enumerate(plan):
         for one in hide:
             frames.setdefault(one.track, []).append(number)
     frames.pop(WHOLE, None)
-    key = {name: numbers[len(numbers) // 2] for name, numbers in frames.items()}
+    key: dict[int, int] = {}
+    for name, numbers in frames.items():
+        if name not in key:
+            number = numbers[len(numbers) // 2]
+            together = next(own for own in _tracks(plan[number], video) if name in own)
+            key |= {one: number for one in together if one not in key}
     result: dict[int, Picture] = {}
+    draws = 0
     for number, picture in _as_planned(video, plan):
-        new = [i for i, one in enumerate(plan[number]) if key.get(one.track) == number]
+        tracks = _tracks(plan[number], video) if number in key.values() else []
+        new = [place for place, own in enumerate(tracks) if any(key.get(one) == number for one in own)]
         if new:
             drawn = drawn_places(picture, _cover(plan[number], video), method.made(3), bits, method.blended, new)
-            result |= dict(zip((plan[number][i].track for i in new), drawn, strict=True))
-    return result
+            for place, face in zip(new, drawn, strict=True):
+                result |= {one: face for one in tracks[place] if key.get(one) == number}
+                read.update(tracks[place])
+            draws += len(new)
+    return result, draws
 
 
 def _as_planned(video: Video, plan: list[list[_Hide]]) -> Iterator[tuple[int, Picture]]:
@@ -218,11 +238,9 @@ def _as_planned(video: Video, plan: list[list[_Hide]]) -> Iterator[tuple[int, Pi
         raise changed
 
 
-def _stated(certificate: Certificate, draws: int) -> Certificate:
-    """With what is in the clear in a video; its claim is about all places, not about each as that of a photograph is."""
-    told = hidden_together(certificate.document["claim"], draws)
-    clear = [told if one == clear_record(WHERE) else one for one in certificate.document["in_the_clear"]]
-    return certificate.with_clear([*clear, MOVES])
+def _tracks(hide: list[_Hide], video: Video) -> list[list[int]]:
+    """Return the tracks of each place of a frame."""
+    return [[hide[i].track for i in own] for own in _cover(hide, video).members]
 
 
 def _cover(hide: list[_Hide], video: Video) -> Cover:

@@ -11,8 +11,8 @@ are listed, the best quality that there is stands for 1, which changes no probab
 
 **Guarantee.** :math:`2\epsilon'` between any two windows, whatever q is: a weight changes by a factor of at most
 :math:`e^{\epsilon'}`, and so does the sum. Nothing about SSIM, or about how floats compute it, is part of the proof: weights are
-brought within their bounds as whole numbers. (With SSIM itself as quality and the same epsilon' the promise is **false**; see
-:func:`noisewright.images.baselines.raw_ssim_windows`.)
+brought within their bounds as whole numbers. (With SSIM itself as quality and the same epsilon' the proof is **wrong**, and the
+loss can be a little more than is claimed; see :func:`noisewright.images.baselines.raw_losses`.)
 
 Two samplers have this very law:
 

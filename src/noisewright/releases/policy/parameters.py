@@ -102,6 +102,10 @@ WORDS = {
         'between = "pixels"',
     ),
     "fit": ("What happens to a picture of another size: refuse or resize.", 'fit = "resize"'),
+    "unlike": (
+        "What happens to a picture that lies far from what the model of faces can draw: refuse or draw.",
+        'unlike = "draw"',
+    ),
     "blur": ("The sigma of a blur afterwards, in pixels; 0 is none.", "blur = 1.0"),
     "quality": ("How the likeness of what may come out is measured.", 'quality = "absolute"'),
     "levels": ("How many levels a colour can come out at, from black to full.", "levels = 4"),

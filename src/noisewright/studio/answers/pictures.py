@@ -53,6 +53,8 @@ class HiddenPicture:
     proved: str
     measured: tuple[str, ...]
     """What epsilon means on public faces, for faces."""
+    model: str = ""
+    """The model of faces, and whose faces it was made of."""
 
 
 def example_picture() -> Picture:
@@ -73,7 +75,12 @@ def given_picture(where: Path) -> Picture:
 
 def hidden_picture(picture: Picture, given: Mapping[str, str]) -> HiddenPicture:
     """Draw a picture once, and say what that promises."""
-    method = _method(given.get("method", "laplace"), given.get("epsilon", "").strip(), given.get("block", "").strip())
+    method = _method(
+        given.get("method", "laplace"),
+        given.get("epsilon", "").strip(),
+        given.get("block", "").strip(),
+        bool(given.get("draw-unlike")),
+    )
     drawn, many = method.drawn(picture)
     height, width, channels = picture.shape
     promised = method.promise(height, width, channels, many)
@@ -85,6 +92,7 @@ def hidden_picture(picture: Picture, given: Mapping[str, str]) -> HiddenPicture:
         promised.unmeasured,
         method.certificate(height, width, channels).verify(),
         tuple(measured_parts(measured)),
+        method.faces.source if isinstance(method, FaceMethod) else "",
     )
 
 
@@ -114,7 +122,8 @@ def picture_code(name: str, given: Mapping[str, str]) -> str:
     """Lines of Python that do the same to a file."""
     method, epsilon = given.get("method", "laplace"), given.get("epsilon", "")
     if method == "faces":
-        made = f'nw.images.FaceMethod(nw.images.private_faces(epsilon={epsilon!r}, fit="resize"))'
+        unlike = ', unlike="draw"' if given.get("draw-unlike") else ""
+        made = f'nw.images.FaceMethod(nw.images.private_faces(epsilon={epsilon!r}, fit="resize"{unlike}))'
     else:
         made = f'nw.images.PixelMethod("{method}", Fraction({epsilon!r}), {{"block": {given.get("block") or 16}}})'
     return (
@@ -126,12 +135,12 @@ def picture_code(name: str, given: Mapping[str, str]) -> str:
 
 
 @lru_cache(maxsize=16)
-def _method(kind: str, epsilon: str, block: str) -> Method:
+def _method(kind: str, epsilon: str, block: str, unlike: bool = False) -> Method:
     if kind not in METHODS:
         raise ParameterError(f"a method is one of {', '.join(METHODS)}.")
     budget = positive_fraction(check_number(epsilon, "epsilon"), "epsilon")
     if kind == "faces":
-        return FaceMethod(private_faces(epsilon=budget, fit="resize"))
+        return FaceMethod(private_faces(epsilon=budget, fit="resize", unlike="draw" if unlike else "refuse"))
     if block and not block.isdecimal():
         raise ParameterError("the side of a block is a whole number of pixels.")
     return PixelMethod(kind, budget, {"block": int(block)} if block else {"block": 16})

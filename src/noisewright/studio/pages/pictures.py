@@ -68,6 +68,11 @@ class _PicturePage:
                 self.block.props("outlined dense debounce=300").on_value_change(
                     lambda e: self._change("block", e.value or None)
                 )
+                self.unlike = ui.checkbox(
+                    "draw it even if the model cannot",
+                    value=bool(self.given.get("draw-unlike")),
+                    on_change=lambda e: self._change("draw-unlike", "1" if e.value else None),
+                )
                 button("Draw again", self._ask, icon="refresh")
             with ui.element("div").classes("nw-stack"):
                 with (
@@ -121,6 +126,8 @@ class _PicturePage:
 
     def _ask(self) -> None:
         picture, given = self.picture, dict(self.given)
+        self.block.set_visibility(given.get("method") != "faces")
+        self.unlike.set_visibility(given.get("method") == "faces")
         self.live.ask(lambda: hidden_picture(picture, given))
 
     def _refuse(self, sentence: str) -> None:
@@ -140,15 +147,16 @@ class _PicturePage:
         )
         self.shown.content = f'<div class="nw-pair">{"".join(figures)}</div>'
         faces = self.given.get("method") == "faces"
-        self.block.set_visibility(not faces)
         self.risk_panel.set_visibility(not faces)
         alike = f"{found.alike:.2f} (structural similarity; 1 for the same picture)" if found.alike is not None else ""
         shown = words.said(found.promise) + (words.facts([("Likeness", alike)]) if alike else "")
         shown += words.proof(short(found.proved))
         shown += words.listed(found.measured, "Measured on public faces") if found.measured else ""
+        shown += words.facts([("Model", found.model)]) if found.model else ""
         self.promise.content = shown
         used = ("method", "epsilon") if faces else ("method", "epsilon", "block")
         options = {name: self.given[name] for name in used if self.given.get(name)}
         more = {"resize": ""} if faces else {}
+        more |= {"draw-unlike": ""} if faces and self.given.get("draw-unlike") else {}
         task = Task("/pictures", ("images", "obfuscate", self.name, "-o", "shown.png"), options | more)
         self.elsewhere.show(task, picture_code(self.name, self.given))

@@ -15,6 +15,8 @@ from noisewright.images import png_of, read_picture
 from noisewright.images.pipeline import Video
 from noisewright.images.pipeline.frames import new_video
 
+ONE = "two pictures that are alike outside of the hidden place"
+
 
 @pytest.fixture
 def photos(tmp_path: Path) -> Path:
@@ -34,7 +36,7 @@ def test_faces_are_hidden_and_a_picture_without_one_is_not_shown(call: Any, phot
         ("lawn.png", "no face was found")
     ]
     assert [path.name for path in out.glob("*.png")] == ["picture-000001.png"]
-    assert "For each place that is hidden" in done.json["promise"]
+    assert "two pictures that are alike outside of the hidden place change" in done.json["promise"]
     before, after = astronaut(), read_picture(out / "picture-000001.png")
     changed = (before != after).any(axis=2)
     assert changed[17:180, 160:300].mean() > 0.95
@@ -58,7 +60,7 @@ def test_nothing_is_proved_where_nothing_was_drawn(call: Any, photos: Path, tmp_
     assert (read_picture(tmp_path / "out.png") == read_picture(lawn)).all()
     assert list(tmp_path.glob("*certificate*")) == []
     page = call("images", "obfuscate", lawn, "-o", tmp_path / "folder", *words)
-    assert "promise None: nothing was hidden" in page.words
+    assert "guarantee None: nothing was hidden" in page.words
     assert "nothing was hidden in lawn.png" in page.words
     assert "certificate" not in page.words
     assert [path.name for path in (tmp_path / "folder").iterdir()] == ["picture-000001.png"]
@@ -68,7 +70,7 @@ def test_nothing_is_proved_where_nothing_was_drawn(call: Any, photos: Path, tmp_
     both = call("images", "obfuscate", photos, "-o", tmp_path / "both", *words, "--sheet", sheet, "--json")
     assert (both.code, both.json["pictures"], len(both.json["problems"])) == (1, 2, 1)
     assert [Path(one).name for one in both.json["not_protected"]] == ["lawn.png"]
-    assert both.json["guarantee_of_each"] == "epsilon = 100 per unit of discrete"
+    assert both.json["guarantee_of_each"] == f"epsilon = 100 per unit of discrete between {ONE}"
     assert [path.name for path in (tmp_path / "both").glob("*.json")] == ["certificate-300x300.json"]
     assert sheet.read_text(encoding="utf-8").count("nothing was hidden in it") == 1
 
@@ -88,10 +90,13 @@ def test_boxes_are_found_corrected_and_used(call: Any, photos: Path, tmp_path: P
     found["lawn.png"] = [[10, 10, 50, 40]]
     boxes.write_text(json.dumps({**found, "lawn.png": [[10, 10, 50, 40], [70, 10, 20, 20], [10, 70, 20, 20]]}))
     three = call("images", "obfuscate", photos, "-o", tmp_path / "three", "--boxes", boxes, *words, "--json").json
-    assert (three["guarantee"], three["guarantee_of_each"]) == tuple(
-        f"epsilon = {e} per unit of discrete" for e in (30, 10)
-    )
-    assert three["faces_at_most"] == 3
+    two, person = "two pictures that are alike outside of the", "for one person whom at most 1 draw of 3 can show"
+    stated = f"epsilon = 30 per unit of discrete between {two} 3 hidden places; epsilon = 10 {person}"
+    assert (three["guarantee"], three["faces_at_most"]) == (stated, 3)
+    assert three["guarantee_of_each"] == f"epsilon = 10 per unit of discrete between {ONE}"
+    proved = call("verify", tmp_path / "three" / "certificate-512x512-grey.json").words
+    assert f"epsilon 30 between any {two} 3 hidden places; epsilon = 10 {person}" in proved
+    assert "of one size" not in proved
     boxes.write_text(json.dumps(found))
     assert call("images", "obfuscate", photos, "-o", tmp_path / "out", "--boxes", boxes, *words).code == 0
     for name, (left, top, right, low) in {
@@ -202,13 +207,26 @@ def test_two_files_of_one_name_are_refused_where_boxes_go_by_names(call: Any, ph
 
 def test_a_model_draws_other_faces(call: Any, photos: Path, tmp_path: Path) -> None:
     words = ("--where", "faces", "--method", "faces", "--outline", "--epsilon", "80", "--json")
+    refused = call("images", "obfuscate", photos / "collins.png", "-o", tmp_path / "out.png", *words)
+    far = "lies far from what the model drawn-faces.nwm (drawn by facesjs: nobody's) can draw"
+    assert (refused.code, far in refused.json["error"], "say --draw-unlike" in refused.json["error"]) == (2, True, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["photos"]
+    words = (*words, "--draw-unlike")
     said = call("images", "obfuscate", photos / "collins.png", "-o", tmp_path / "out.png", *words).json
-    assert "the outlines of the heads that are hidden" in said["in_the_clear"]
-    assert "68 public people" in said["promise"]
+    assert "the outlines of the hidden heads" in said["in_the_clear"]
+    assert '68 people in "drawn-faces.nwm (drawn by facesjs: nobody\'s)"' in said["promise"]
+    assert said["model"] == "drawn-faces.nwm (drawn by facesjs: nobody's)"
     changed = (read_picture(tmp_path / "out.png") != astronaut()).any(axis=2)
     assert changed[70:170, 175:275].mean() > 0.95
     assert not changed[250:].any()
-    assert call("verify", tmp_path / "out.certificate-512x512.json").code == 0
+    certificate = tmp_path / "out.certificate-512x512.json"
+    assert call("verify", certificate).code == 0
+    assert json.loads(certificate.read_text())["measured"]["source"] == said["model"]
+    assert "far from" not in certificate.read_text()  # that is for the owner
+    page = call(
+        "images", "obfuscate", photos / "collins.png", "-o", tmp_path / "page.png", *words[:-2], "--draw-unlike"
+    )
+    assert "model drawn-faces.nwm (drawn by facesjs: nobody's); other people may be closer" in page.words
 
 
 def test_a_video_is_hidden_and_what_a_face_costs_is_said(call: Any, tmp_path: Path) -> None:
@@ -218,24 +236,26 @@ def test_a_video_is_hidden_and_what_a_face_costs_is_said(call: Any, tmp_path: Pa
             write(np.ascontiguousarray(astronaut()[:200, 150:310]))
     words = ("--epsilon", "20", "--method", "exponential", "--block", "32", "--json")
     said = call("images", "video", film, "-o", tmp_path / "out.avi", *words, "--draw", "every").json
-    assert (said["frames"], said["faces_followed"], said["draws"], said["epsilon_of_one_face"]) == (3, 1, 3, "60")
+    assert (said["frames"], said["faces_followed"], said["draws"], said["epsilon_of_one_person"]) == (3, 1, 3, "60")
     assert said["claim"].startswith("epsilon = 60 per unit of discrete")
     proved = call("verify", tmp_path / "out.certificate.json")
     assert (proved.code, "where each face is in every frame" in proved.words) == (0, True)
     page = call("images", "video", film, "-o", tmp_path / "once.mp4", *words[:-1])
-    assert "epsilon = 20 for one person, at most; 1 draw in all" in page.words
+    one = "two pictures that are alike outside of the places of the face that is followed"
+    assert f"faces followed 1, in 1 draw guarantee epsilon = 20 per unit of discrete between {one}" in page.words
+    assert "one person epsilon = 20 (1 draw) if they are followed once" in page.words
     lawn = tmp_path / "lawn.avi"
     with new_video(lawn, Video(lawn, 96, 96, 10)) as write:
         for _ in range(3):
             write(np.full((96, 96, 3), (60, 120, 60), np.uint8))
     nobody = call("images", "video", lawn, "-o", tmp_path / "whole.avi", *words, "--no-face", "whole").json
     assert (nobody["faces_followed"], nobody["whole_frames"], nobody["draws"]) == (0, 3, 3)
-    assert nobody["epsilon_of_one_face"] == "60"  # the detector may have missed somebody in all of them
+    assert nobody["epsilon_of_one_person"] == "60"  # the detector may have missed somebody in all of them
     kept = call("images", "video", lawn, "-o", tmp_path / "kept.avi", *words, "--no-face", "keep").json
-    assert (kept["epsilon_of_one_face"], kept["claim"], kept["in_the_clear"]) == (None, None, ["everything"])
+    assert (kept["epsilon_of_one_person"], kept["claim"], kept["in_the_clear"]) == (None, None, ["everything"])
     assert not (tmp_path / "kept.certificate.json").exists()
     page = call("images", "video", lawn, "-o", tmp_path / "page.avi", *words[:-1], "--no-face", "keep")
-    assert "promise none: nothing was hidden" in page.words
+    assert "guarantee nothing was hidden in the video: there is no guarantee for it" in page.words
     done = call("images", "video", film, "-o", tmp_path / "out.avi", *words)
     assert (done.code, "is there already" in done.json["error"]) == (2, True)
     (tmp_path / "boxes.json").write_text('{"1-3": [[20, 10, 90, 90]]}')

@@ -107,6 +107,9 @@ def test_a_picture_that_is_named_twice_is_drawn_from_once(call: Any, photos: Pat
     assert call("images", "obfuscate", *given, "-o", out, "--epsilon", "9", "--json").json["pictures"] == 4
 
 
+TWO = "two pictures that are alike outside of the 2 regions"
+
+
 def test_one_file_with_regions(call: Any, photos: Path, tmp_path: Path) -> None:
     out = tmp_path / "shown.png"
     words = ("--region", "4,4,16,8", "--region", "24,8,8,16", "--block", "4", "--method", "exponential")
@@ -117,11 +120,11 @@ def test_one_file_with_regions(call: Any, photos: Path, tmp_path: Path) -> None:
     marked[4:12, 4:20] = marked[8:24, 24:32] = True
     assert (before[~marked] == after[~marked]).all()
     assert (before[marked] != after[marked]).mean() > 0.5
-    assert (said["guarantee"], said["faces_at_most"]) == ("epsilon = 30 per unit of discrete", None)
-    assert "the 2 regions, which share epsilon by their sizes" in said["promise"]
+    assert (said["guarantee"], said["faces_at_most"]) == (f"epsilon = 30 per unit of discrete between {TWO}", None)
+    assert f"any {TWO} change" in said["promise"]
     (certificate,) = tmp_path.glob("shown.certificate-*.json")
     proved = call("verify", certificate).words
-    assert "epsilon 30 between any two pictures" in proved
+    assert f"epsilon 30 between any {TWO}" in proved
     assert "everything outside of the regions" in proved
     again = ("images", "obfuscate", photos / "more/jones.png", "-o", out, "--epsilon", "40", "--method", "laplace")
     for taken in (out, certificate):  # the one that is left is refused as well
@@ -140,13 +143,15 @@ def test_one_file_with_regions(call: Any, photos: Path, tmp_path: Path) -> None:
 
 def test_faces_in_several_regions_cost_epsilon_each(call: Any, photos: Path, tmp_path: Path) -> None:
     words = ("--region", "0,0,16,16", "--region", "16,16,16,16", "--method", "faces", "--epsilon", "60", "--json")
+    words = (*words, "--draw-unlike")
     said = call("images", "obfuscate", photos / "more/jones.png", "-o", tmp_path / "shown.png", *words).json
-    assert said["guarantee"] == "epsilon = 120 per unit of discrete"
+    person = "epsilon = 60 for one person whom at most 1 draw of 2 can show, and epsilon = 120 for all of them"
+    assert said["guarantee"].endswith(f"between {TWO}; {person}")
     assert said["guarantee_of_each"].startswith("epsilon = 60 per unit of ")
     assert said["faces_at_most"] == 2
-    assert "120 for all of them" in said["promise"]
+    assert f"any {TWO} change by a factor of at most e^120" in said["promise"]
     proved = call("verify", tmp_path / "shown.certificate-48x32.json")
-    assert (proved.code, "each of them for epsilon: 120 for all of them" in proved.words) == (0, True)
+    assert (proved.code, person in proved.words) == (0, True)
 
 
 def test_a_mask_and_some_pixels(call: Any, photos: Path, tmp_path: Path) -> None:
@@ -157,11 +162,9 @@ def test_a_mask_and_some_pixels(call: Any, photos: Path, tmp_path: Path) -> None
     out = tmp_path / "shown.png"
     words = ("--mask", tmp_path / "mask.png", "--pixels", "50", "--method", "laplace", "--block", "2")
     said = call("images", "obfuscate", photos / "more/jones.png", "-o", out, "--epsilon", "5", *words, "--json").json
-    assert said["guarantee"] == "epsilon = 0.1 per unit of 1/765 * manhattan"
-    assert (
-        "at most 50 pixels of what the mask marks, and nowhere else, change by a factor of at most 149"
-        in said["promise"]
-    )  # e^5 for all of them
+    two = "two pictures that are alike outside of the mask"
+    assert said["guarantee"] == f"epsilon = 0.1 per unit of 1/765 * manhattan between {two}"
+    assert f"any {two} that differ in at most 50 pixels change by a factor of at most 149" in said["promise"]  # e^5
     many = ("--mask", tmp_path / "mask.png", "--pixels", "180", "--method", "laplace")  # 179 are marked
     beyond = call("images", "obfuscate", photos / "more/jones.png", "-o", tmp_path / "y.png", "--epsilon", "5", *many)
     assert (beyond.code, "for 180 pixels where 179 are drawn" in beyond.err) == (2, True)
@@ -224,7 +227,7 @@ def badges(tmp_path: Path) -> Path:
 
 
 def test_faces_by_a_model_and_what_epsilon_means(call: Any, badges: Path, tmp_path: Path) -> None:
-    words = ("images", "obfuscate", badges, "--method", "faces", "--epsilon", "50", "--json")
+    words = ("images", "obfuscate", badges, "--method", "faces", "--epsilon", "50", "--draw-unlike", "--json")
     told = call(*words, "-o", tmp_path / "out")
     assert told.code == 1  # one has another size
     assert [Path(one["file"]).name for one in told.json["problems"]] == ["3.png"]
@@ -232,7 +235,8 @@ def test_faces_by_a_model_and_what_epsilon_means(call: Any, badges: Path, tmp_pa
     assert told.json["problems"][0]["problem"].endswith("or say --resize.")
     said = call(*words, "-o", tmp_path / "all", "--resize", "--sheet", tmp_path / "sheet.html").json
     assert said["pictures"] == 4
-    assert "Measured on public faces of the model: 68 public people" in said["promise"]
+    assert "Measured on public faces of the model: 68 people in " in said["promise"]
+    assert said["model"] == "drawn-faces.nwm (drawn by facesjs: nobody's)"
     assert said["in_the_clear"] == ["how many pictures there are"]
     proved = call("verify", tmp_path / "all" / "certificate-48x48.json")
     assert proved.code == 0
@@ -241,7 +245,7 @@ def test_faces_by_a_model_and_what_epsilon_means(call: Any, badges: Path, tmp_pa
 
 
 def test_a_preview_of_a_face_says_what_each_epsilon_means(call: Any, badges: Path, tmp_path: Path) -> None:
-    words = ("images", "preview", badges / "0.png", "-o", tmp_path / "strip.png", "--method", "faces")
+    words = ("images", "preview", badges / "0.png", "-o", tmp_path / "strip.png", "--method", "faces", "--draw-unlike")
     tried = call(*words, "--epsilon", "20,100,500", "--json").json["tried"]
     rates = [float(one["measured"][-1].split("names ")[1].split(" %")[0]) for one in tried]
     assert rates == sorted(rates)
@@ -256,6 +260,7 @@ def test_a_preview_of_a_face_says_what_each_epsilon_means(call: Any, badges: Pat
         tmp_path / "again.png",
         "--method",
         "faces",
+        "--draw-unlike",
         "--resize",
         "--epsilon",
         "1",
@@ -384,6 +389,6 @@ def test_what_comes_out_is_not_put_where_it_would_be_mistaken(call: Any, photos:
 
 
 def test_a_face_of_a_model_has_nothing_in_the_clear(call: Any, badges: Path, tmp_path: Path) -> None:
-    words = ("--method", "faces", "--resize", "--epsilon", "60")
+    words = ("--method", "faces", "--resize", "--draw-unlike", "--epsilon", "60")
     page = call("images", "obfuscate", badges / "3.png", "-o", tmp_path / "x.png", *words)
     assert "in the clear nothing" in page.words

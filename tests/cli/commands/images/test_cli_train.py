@@ -83,7 +83,18 @@ def test_a_network_hides_faces_and_keeps_what_it_is_told_to(call: Any, folder: P
         "images", "train", folder, "-o", model, "--model", "identities", "--size", "16", "--code", "6", "--epochs", "2"
     )
     face.write_bytes(png_of(read_faces(folder, size=16).pictures[3]))
-    words = ("--method", "faces", "--model", model, "--components", "6", "--attribute", "gender", "--json")
+    words = (
+        "--method",
+        "faces",
+        "--model",
+        model,
+        "--components",
+        "6",
+        "--attribute",
+        "gender",
+        "--draw-unlike",
+        "--json",
+    )
     said = call("images", "obfuscate", face, "-o", tmp_path / "out.png", "--epsilon", "90", *words).json
     clear = "the gender of a face, as the model reads it or its owner states it"
     assert clear in said["in_the_clear"]

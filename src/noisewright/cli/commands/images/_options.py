@@ -25,6 +25,7 @@ __all__ = [
     "Block",
     "Blur",
     "Components",
+    "DrawUnlike",
     "Levels",
     "Mask",
     "MethodName",
@@ -37,6 +38,8 @@ __all__ = [
     "Window",
     "in_options",
     "method_of",
+    "model_of",
+    "model_rows",
     "spelt",
 ]
 
@@ -69,6 +72,13 @@ Attributes = Annotated[
 ]
 Resize = Annotated[
     bool, typer.Option("--resize", help="For faces: resize pictures to the model, instead of refusing other sizes.")
+]
+DrawUnlike = Annotated[
+    bool,
+    typer.Option(
+        "--draw-unlike",
+        help="For faces: draw pictures too that lie far from what the model can draw, instead of refusing.",
+    ),
 ]
 Blur = Annotated[
     float,
@@ -109,6 +119,7 @@ Sampler = Annotated[
 
 SPELT = {
     'fit = "resize"': "--resize",
+    'unlike = "draw"': "--draw-unlike",
     'sampler = "rejection"': "--sampler rejection",
     "components=1": "--components 1",
     "alpha = 0.9 of its standard deviations": "0.9 of its standard deviations",
@@ -145,7 +156,7 @@ def in_options(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-OF_FACES = ("model", "components", "attribute", "resize")
+OF_FACES = ("model", "components", "attribute", "resize", "draw_unlike")
 
 
 def method_of(
@@ -166,7 +177,7 @@ def method_of(
         (name for name in [*options, *(["mask"] if mask and method == "faces" else [])] if name not in known), None
     )
     if strange is not None:
-        raise ParameterError(f"--{strange} is not for the method {method}; leave it out.")
+        raise ParameterError(f"--{strange.replace('_', '-')} is not for the method {method}; leave it out.")
     budget: Fraction = positive_fraction(check_number(epsilon, "--epsilon"), "--epsilon")
     parts = tuple(map(Region.of, region or []))
     if method == "faces":
@@ -175,6 +186,18 @@ def method_of(
     pixels = options.pop("pixels", None)
     marked = None if mask is None else _mask(mask)
     return PixelMethod(method, budget, options, parts, marked, pixels)
+
+
+def model_of(method: PixelMethod | FaceMethod) -> str | None:
+    """Return the model that draws faces: its file, and whose faces it was made of; None for methods on pixels."""
+    from noisewright.images.methods import FaceMethod
+
+    return method.faces.source if isinstance(method, FaceMethod) else None
+
+
+def model_rows(model: str | None) -> list[tuple[str, str]]:
+    """Return the row of a page that names the model of faces."""
+    return [("model", f"{model}; other people may be closer together or farther apart than these")] if model else []
 
 
 def _mask(file: str) -> NDArray[np.bool_]:
@@ -193,6 +216,7 @@ def _faces(
     model: str | None = None,
     attribute: Sequence[str] = (),
     resize: bool = False,
+    draw_unlike: bool = False,
     **more: Any,
 ) -> FaceMethod:
     from noisewright.images.faces.models.model import open_model
@@ -200,5 +224,5 @@ def _faces(
     from noisewright.images.methods import FaceMethod
 
     found = None if model is None else open_model(model)
-    more["fit"] = "resize" if resize else "refuse"
+    more |= {"fit": "resize" if resize else "refuse", "unlike": "draw" if draw_unlike else "refuse"}
     return FaceMethod(private_faces(found, epsilon=epsilon, attributes=attribute, **more), regions)

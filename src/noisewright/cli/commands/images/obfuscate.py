@@ -15,6 +15,7 @@ from noisewright.cli.commands.images._options import (
     Block,
     Blur,
     Components,
+    DrawUnlike,
     Levels,
     Mask,
     MethodName,
@@ -27,6 +28,8 @@ from noisewright.cli.commands.images._options import (
     Window,
     in_options,
     method_of,
+    model_of,
+    model_rows,
     spelt,
 )
 from noisewright.cli.commands.images._where import (
@@ -77,6 +80,7 @@ def obfuscate(
     components: Components = None,
     attribute: Attributes = None,
     resize: Resize = False,
+    draw_unlike: DrawUnlike = False,
     block: Block = None,
     blur: Blur = 0.0,
     region: Regions = None,
@@ -132,7 +136,7 @@ def obfuscate(
     page, single = sheet_file(sheet, replace), _is_single(output, pictures)
     there = picture_files(pictures)
     files = there.files
-    chosen: Method = method_of(
+    made = method_of(
         method,
         epsilon,
         block=block,
@@ -148,9 +152,10 @@ def obfuscate(
         components=components,
         attribute=attribute,
         resize=resize,
+        draw_unlike=draw_unlike,
     )
     chosen = in_places(
-        chosen,
+        made,
         where,
         files,
         boxes=boxes,
@@ -209,6 +214,7 @@ def obfuscate(
         "output": output,
         "method": method,
         "epsilon": epsilon,
+        "model": model_of(made),
         **told,
         "in_the_clear": clear,
         "metadata": "plain entries of EXIF are kept; no thumbnail or anything else"
@@ -226,12 +232,13 @@ def _told(method: Method, done: Sequence[Obfuscated], page: list[tuple[str, str]
     """What is promised about the pictures in which something was drawn, and which of them are the others; and the rows of a
     page about it."""
     from noisewright.claims.phrases import measured_parts
+    from noisewright.images.mechanism import clear_words
 
     open_ones = [str(one.source) for one in done if one.problem is None and not one.places]
     sizes = list(dict.fromkeys(one.size for one in done if one.size is not None and one.places))
     if not sizes:
         nothing = "None: nothing was hidden, and what came out shows all that the originals show."
-        page.append(("promise", nothing))
+        page.append(("guarantee", nothing))
         return {
             "promise": nothing,
             "guarantee": None,
@@ -244,14 +251,17 @@ def _told(method: Method, done: Sequence[Obfuscated], page: list[tuple[str, str]
     many = max(one.places for one in done)
     promised = method.promise(*sizes[0], places=many)
     others = " The same holds for pictures of every other size." if len(sizes) > 1 else ""
-    page.append(("promise", promised.alone + others))
-    page += [("epsilon means", "; ".join(measured_parts(promised.measured)))] if promised.measured else []
+    if promised.each is not None:
+        told = f"{plural(many, 'place')} in a picture at most; who is in several, or on several pictures, loses epsilon for each"
+        page.append(("hidden", told))
+    page += [("guarantee", promised.guarantee.reading()), ("it means", promised.alone + others)]
+    page += [("measured", "; ".join(measured_parts(promised.measured)))] if promised.measured else []
     return {
         "promise": promised.words + others,
         "guarantee": str(promised.guarantee),
         "guarantee_of_each": None if promised.each is None else str(promised.each),
         "faces_at_most": None if promised.each is None else many,
-        "in_the_clear": list(method.mechanisms(*sizes[0])[0].clear),
+        "in_the_clear": clear_words(method.mechanisms(*sizes[0])[0].clear),
         "not_protected": open_ones,
         "numerics": "exact",
     }
@@ -279,12 +289,13 @@ def _page(data: dict[str, Any], promised: list[tuple[str, str]], method: str) ->
 
     rows = [
         *promised,
+        *model_rows(data["model"]),
         ("in the clear", "; ".join(data["in_the_clear"]) or "nothing"),
         ("metadata", data["metadata"]),
     ]
     if data["numerics"] is not None:
         rows.insert(len(promised), ("numerics", "exact: drawn from the integers that the certificates are about"))
-        rows.append(("certificates", f"one for each size of pictures, beside them ({method})"))
+        rows.append(("certificates", f"one for each size of pictures, beside the pictures ({method})"))
     if names := [Path(one).name for one in data["not_protected"]]:
         rows.append(("not protected", not_hidden(", ".join(names))))
     rows += left_out(data["left_out"])

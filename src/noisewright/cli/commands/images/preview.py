@@ -12,6 +12,7 @@ from noisewright.cli.commands.images._options import (
     Block,
     Blur,
     Components,
+    DrawUnlike,
     Levels,
     Mask,
     MethodName,
@@ -24,6 +25,8 @@ from noisewright.cli.commands.images._options import (
     Window,
     in_options,
     method_of,
+    model_of,
+    model_rows,
 )
 from noisewright.cli.commands.images._where import Margin, Outline, Smallest, Sure, WhereName, in_places
 from noisewright.cli.shared.commands import Command
@@ -45,6 +48,7 @@ def preview(
     components: Components = None,
     attribute: Attributes = None,
     resize: Resize = False,
+    draw_unlike: DrawUnlike = False,
     block: Block = None,
     blur: Blur = 0.0,
     region: Regions = None,
@@ -78,41 +82,46 @@ def preview(
     options: dict[str, Any] = {"block": block, "blur": blur, "pixels": pixels, "region": region, "mask": mask}
     options |= {"quality": quality, "levels": levels, "window": window, "sampler": sampler}
     options |= {"model": model, "components": components, "attribute": attribute, "resize": resize}
+    options["draw_unlike"] = draw_unlike
     found: dict[str, Any] = {"smallest": smallest, "sure": sure, "margin": margin, "outline": outline}
-    methods = {
-        word.strip(): in_places(method_of(method, word.strip(), **options), where, [Path(picture)], **found)
-        for word in epsilon.split(",")
-    }
+    made = {word.strip(): method_of(method, word.strip(), **options) for word in epsilon.split(",")}
+    methods = {word: in_places(one, where, [Path(picture)], **found) for word, one in made.items()}
     original = read_picture(picture)
     with working("drawing"):
-        drawn = {word: made.obfuscated(original) for word, made in methods.items()}
+        results = {word: one.drawn(original) for word, one in methods.items()}
+    drawn, places = {word: picture for word, (picture, _) in results.items()}, max(many for _, many in results.values())
     height, width, channels = next(iter(drawn.values())).shape
+    promised = {word: one.promise(height, width, channels, max(places, 1)) for word, one in methods.items()}
     original = resized(recoloured(original, channels), height, width)  # a face comes out in the size of its model
     large = min(height, width) > 10
     tried: list[dict[str, Any]] = [
         {
             "epsilon": word,
+            "guarantee": str(promised[word].guarantee) if places else None,
             "ssim": ssim(original, found) if large else None,
             "mse": mse(original, found),
-            "measured": measured_parts(methods[word].mechanisms(height, width, channels)[0].measured),
+            "measured": measured_parts(promised[word].measured),
         }
         for word, found in drawn.items()
     ]
     write_atomically(
         target, png_of(strip([("original", original), *((f"epsilon {word}", found) for word, found in drawn.items())]))
     )
-    data = {"strip": output, "method": method, "width": original.shape[1], "height": original.shape[0], "tried": tried}
+    model_used = model_of(next(iter(made.values())))
+    data: dict[str, Any] = {"strip": output, "method": method, "model": model_used}
+    data |= {"width": original.shape[1], "height": original.shape[0], "tried": tried}
 
     def shown() -> list[RenderableType]:
         rows = [
             (
                 f"epsilon {one['epsilon']}",
-                "; ".join([*one["measured"], *_alike(one)]),
+                "; ".join([*_alike(one), promised[one["epsilon"]].guarantee.reading(), *one["measured"]]),
             )
             for one in tried
         ]
         note = ("strip", f"{output}, which shows the original: do not pass it on")
-        return [heading(picture, f"{original.shape[1]} x {original.shape[0]} pixels, {method}"), facts([*rows, note])]
+        rows += [*model_rows(model_used), note]
+        return [heading(picture, f"{original.shape[1]} x {original.shape[0]} pixels, {method}"), facts(rows)]
 
     emit(data, shown, as_json)
 

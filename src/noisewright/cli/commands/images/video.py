@@ -11,6 +11,7 @@ from noisewright.cli.commands.images._options import (
     Block,
     Blur,
     Components,
+    DrawUnlike,
     Levels,
     MethodName,
     Model,
@@ -18,6 +19,8 @@ from noisewright.cli.commands.images._options import (
     Window,
     in_options,
     method_of,
+    model_of,
+    model_rows,
 )
 from noisewright.cli.commands.images._where import Keep, Margin, NoFaceFound, Smallest, Sure, in_own_frames, in_places
 from noisewright.cli.shared.commands import Command
@@ -42,6 +45,7 @@ def video(
     method: MethodName = "windows",
     model: Model = None,
     components: Components = None,
+    draw_unlike: DrawUnlike = False,
     block: Block = None,
     blur: Blur = 0.0,
     quality: Quality = None,
@@ -63,18 +67,19 @@ def video(
 ) -> None:
     """Find, follow and hide the faces in a video; everything else in it stays as it is, but for sound and metadata.
 
-    A face that is followed through n frames costs epsilon if it is drawn once, and n epsilon if it is drawn in every frame. The
-    certificate is about all that was drawn.
+    A face that is followed through n frames costs epsilon if it is drawn once, and n epsilon if it is drawn in every frame.
+    A face that is lost and found again is followed as another one, so the certificate counts all draws for one person.
     """
     from noisewright.claims import phrases
-    from noisewright.claims.readings import of_one_person
+    from noisewright.claims.readings import not_hidden, one_person
+    from noisewright.core.certificates.claims import prove
     from noisewright.core.errors import ParameterError
     from noisewright.core.exact import positive_fraction, upward
     from noisewright.images.pipeline.hiding import HiddenPlaces
     from noisewright.images.pipeline.videos import hide_video
 
     options: dict[str, Any] = {"block": block, "blur": blur, "quality": quality, "levels": levels, "window": window}
-    options |= {"model": model, "components": components, "region": None, "mask": None}
+    options |= {"model": model, "components": components, "draw_unlike": draw_unlike, "region": None, "mask": None}
     made = method_of(method, epsilon, **options)
     if boxes is not None and (keep or no_face != "refuse"):
         raise ParameterError("--boxes say what is hidden, so no face is looked for; leave out --keep and --no-face.")
@@ -95,27 +100,35 @@ def video(
     assert isinstance(chosen, HiddenPlaces)
     with counting("frames looked at and written", "frames") as progress:
         done = hide_video(chosen, film, output, draw=draw, hold=hold, progress=progress)  # type: ignore[arg-type]
-    proved = done.certificate
-    clear = ["everything"] if proved is None else [phrases.clear(one) for one in proved.document["in_the_clear"]]
-    each = positive_fraction(epsilon, "--epsilon") * done.longest
+    proved, claim, clear = done.certificate, None, ["everything"]
+    model_used = model_of(made)
+    if proved is not None:
+        claim = prove(proved.document)[0]
+        clear = [one["called"] if "called" in one else phrases.clear(one) for one in proved.document["in_the_clear"]]
+    track, person = (positive_fraction(epsilon, "--epsilon") * many for many in (done.longest, done.draws))
     data = {
         "output": output,
         "frames": done.frames,
         "faces_followed": done.tracks,
         "draws": done.draws,
         "whole_frames": done.whole,
-        "draws_of_one_face": done.longest,
-        "epsilon_of_one_face": None if proved is None else upward(each),
-        "claim": None if proved is None else proved.verify(),
+        "draws_of_one_track": done.longest,
+        "epsilon_of_one_track": None if proved is None else upward(track),
+        "draws_of_one_person": done.draws,
+        "epsilon_of_one_person": None if proved is None else upward(person),
+        "claim": None if claim is None else str(claim),
+        "model": model_used,
         "in_the_clear": clear,
     }
     promised = [
-        ("faces followed", f"{done.tracks}; who left and came back is counted again, and pays again"),
-        ("promise", f"{of_one_person(each)}; {plural(done.draws, 'draw')} in all"),
-        *([("whole frames", f"{done.whole}, each drawn anew: who may be in them pays for all")] if done.whole else []),
-        ("certificate", f"of all draws together, beside it: {data['claim']}"),
+        ("faces followed", f"{done.tracks}, in {plural(done.draws, 'draw')}"),
+        *([("whole frames", f"{done.whole} hidden, each drawn again")] if done.whole else []),
+        ("guarantee", "" if claim is None else phrases.line({**claim.record, "conditions": []})),
+        ("one person", one_person(done.longest, track, person)),
+        *model_rows(model_used),
+        ("certificate", "of all draws together, beside the video"),
     ]
-    nothing = [("promise", "none: nothing was hidden, and the video shows all that the original shows")]
+    nothing = [("guarantee", not_hidden("the video"))]
     rows = [
         *(nothing if proved is None else promised),
         ("in the clear", "; ".join(clear)),

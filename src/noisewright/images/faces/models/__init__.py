@@ -6,6 +6,8 @@ from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.images.faces.models.basis import Basis as Basis
+    from noisewright.images.faces.models.drawable import left_out as left_out
+    from noisewright.images.faces.models.drawable import most_left_out as most_left_out
     from noisewright.images.faces.models.eigenfaces import Eigenfaces as Eigenfaces
     from noisewright.images.faces.models.eigenfaces import train_eigenfaces as train_eigenfaces
     from noisewright.images.faces.models.gallery import Gallery as Gallery
