@@ -1,4 +1,4 @@
-"""Whether a sentence about words is true: channels over small vocabularies, listed output by output, in decimals.
+"""Whether a claim about words is true: channels over small vocabularies, listed output by output, in decimals.
 
 The weights of levels are made from their definition, and their SHA-256 must be the one that is stated. A claim that needs no file
 must hold for every vocabulary in steps of what is said, one with a slope for each that has the slope which is stated. Documents
@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -18,17 +17,11 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-__all__ = ["NOTE", "words_hold"]
+__all__ = ["words_hold"]
 
 Document = dict[str, Any]
 Channel = list[list[Decimal]]
 SLACK = Decimal("1e-40")
-NOTE = (
-    r"; distances are those of the file's first [0-9]+ words, "
-    r"if their vectors are whole multiples of (?P<multiple>[0-9/]+) \(stated\)"
-    r"(?P<slope>, and that their log-sums of weights differ by at most [0-9.]+ per unit, [0-9.]+ for rounding included, "
-    r"is stated, not proved without the file)?(?: \(proved without it: epsilon = (?P<free>[0-9.]+)\))?"
-)
 FILE = ((256, 0), (256, 128), (-768, 1024))
 """The codes of the file of the honest certificates."""
 VOCABULARIES = (
@@ -40,30 +33,44 @@ VOCABULARIES = (
 )
 
 
-def words_hold(epsilon: Fraction, order: str, said: re.Match[str], document: Document) -> bool:
-    """Whether this epsilon holds for each unit between words, or between documents that are ``matched`` or ``aligned``."""
+def words_hold(
+    epsilon: Fraction, order: str, multiple: Fraction, free: Fraction | None, sloped: bool, document: Document
+) -> bool:
+    """Whether this epsilon holds for each unit between words, or between documents that are ``matched`` or ``aligned``.
+
+    Vectors are whole multiples of ``multiple``. If it is said to be ``sloped`` it need only hold for files with the slope that is
+    stated, and ``free`` for all.
+    """
     parts = document["proof"]["parts"] if order else [document]
-    wholes = [_real(Fraction(epsilon)), *([_real(Fraction(said["free"]))] if said["free"] else [])]
-    if any(part["proof"]["kind"] != "words" for part in parts):
+    if any(part["proof"]["kind"] != "words" or not 0 < part["proof"]["width"] < 63 for part in parts):
         return False
-    for codes in VOCABULARIES:
-        vocabulary = codes[: parts[0]["proof"]["words"]]
-        distances = _distances(vocabulary, Fraction(said["multiple"]))
-        channels, sloping = [], True
-        for part in parts:
-            found = _channel(vocabulary, part["proof"])
-            if found is None:
-                return False
-            channels.append(found[0])
-            slope = part["proof"].get("slope")
-            sloping &= slope is None or _slopes(found[1], distances, _real(Fraction(slope)), part["proof"])
-        for number, allowed in enumerate(wholes):
-            if number == 0 and said["slope"] and not sloping:
-                continue  # not the file that was meant
-            if not all(_keeps(allowed, channel, distances) for channel in channels):
-                return False
-            if order and len(vocabulary) <= 3 and not _documents_keep(allowed, order, channels, distances):
-                return False
+    return all(_holds_for(codes, epsilon, order, multiple, free, sloped, parts) for codes in VOCABULARIES)
+
+
+def _holds_for(
+    codes: Sequence[tuple[int, ...]],
+    epsilon: Fraction,
+    order: str,
+    multiple: Fraction,
+    free: Fraction | None,
+    sloped: bool,
+    parts: Sequence[Document],
+) -> bool:
+    vocabulary = codes[: parts[0]["proof"]["words"]]
+    distances, channels, sloping = _distances(vocabulary, multiple), [], True
+    for part in parts:
+        found = _channel(vocabulary, part["proof"])
+        if found is None:
+            return False
+        channels.append(found[0])
+        slope = part["proof"].get("slope")
+        sloping &= slope is None or _slopes(found[1], distances, _real(Fraction(slope)), part["proof"])
+    wholes = [] if sloped and not sloping else [_real(Fraction(epsilon))]  # otherwise it is not the file that was meant
+    for allowed in [*wholes, *([] if free is None else [_real(free)])]:
+        if not all(_keeps(allowed, channel, distances) for channel in channels):
+            return False
+        if order and len(vocabulary) <= 3 and not _documents_keep(allowed, order, channels, distances):
+            return False
     return True
 
 

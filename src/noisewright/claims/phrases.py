@@ -14,6 +14,7 @@ A record of one mechanism has ``epsilon``, ``delta``, ``metric``, ``scope`` ("me
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -81,6 +82,9 @@ STATED = {"level", "word-file", "slope", "floats", "stated-sensitivity"}
 """Codes of conditions that hold only if something that the file states is true."""
 OPEN = "NOT protected"
 MAX_INTERVALS = 9
+LARGEST = 1 << 1023
+"""Numbers from here on are not taken for floats, since the largest float is less than twice as large."""
+WORD = re.compile(r"\w+([.-]\w+)*")
 UNITS = {  # unit of a protected distance: (plural, how many of the certificate's own unit it is, by type of the column)
     "day": ("days", {"date": 1, "time": 86_400}),
     "hour": ("hours", {"time": 3_600}),
@@ -109,10 +113,15 @@ def down(value: Any, digits: int = 6) -> str:
 
 
 def rounded(value: Fraction, way: str = ROUND_CEILING, digits: int = 6) -> str:
-    """Return a number in so many digits; in seventeen if it is the float beyond a number of fewer digits."""
-    short = f"{float(value):.{digits}g}"
-    beyond = Fraction(short) < value if way == ROUND_CEILING else Fraction(short) > value
-    digits = 17 if beyond and Fraction(float(short)) == value else digits
+    """Return a number in so many digits; in seventeen if it is the float beyond a number of fewer digits.
+
+    >>> rounded(Fraction(0.1)), rounded(Fraction(10) ** 400 / 3) == "333334" + "0" * 394
+    ('0.10000000000000001', True)
+    """
+    if abs(value) < LARGEST:
+        short = f"{float(value):.{digits}g}"
+        beyond = Fraction(short) < value if way == ROUND_CEILING else Fraction(short) > value
+        digits = 17 if beyond and Fraction(float(short)) == value else digits
     found = Context(prec=digits, rounding=way).divide(*map(Decimal, value.as_integer_ratio())).normalize()
     return f"{found:f}" if not found or found.adjusted() >= -6 else f"{found:e}"
 
@@ -124,8 +133,22 @@ def plain(value: Any, way: str = ROUND_FLOOR) -> str:
 
 
 def quoted(name: str) -> str:
-    """Return a name from a file in quotation marks, without characters that a terminal would obey."""
-    return '"' + "".join(c if c.isprintable() and c != '"' else repr(c)[1:-1] for c in name) + '"'
+    r"""Return a name from a file in quotation marks, which it cannot end, and without characters that a terminal would obey.
+
+    >>> print(quoted('a "b"\n'))
+    "a \x22b\x22\n"
+    """
+    kept = (c if c.isprintable() and c not in '"\\' else r"\x22" if c == '"' else repr(c)[1:-1] for c in name)
+    return f'"{"".join(kept)}"'
+
+
+def named(name: str) -> str:
+    """Return a name from a file as it is where it is one word, and otherwise in quotation marks.
+
+    >>> print(named("age"), named("age, or any two values"))
+    age "age, or any two values"
+    """
+    return name if WORD.fullmatch(name) else quoted(name)
 
 
 def listed(names: Iterable[str], word: str = "and") -> str:
@@ -330,7 +353,7 @@ def distance_name(metric: Record, secret: Record | None) -> str:
     if found := MEASURED_IN.get((kind_of(metric, secret), detail)):
         return found
     if "called" in metric:
-        return str(metric["called"])
+        return str(metric["called"]) if WORD.fullmatch(metric["called"]) else repr(metric["called"])
     return base_name({name: value for name, value in metric.items() if name != "lattice"})
 
 
@@ -349,7 +372,9 @@ def distances(stated: Record) -> str:
 
 def short(value: Fraction) -> str:
     """Return a number in full if it is short."""
-    return str(value) if len(str(value)) <= 12 else f"about {float(value):.6g}"
+    if len(str(value)) <= 12:
+        return str(value)
+    return f"about {float(value):.6g}" if abs(value) < LARGEST else f"about {rounded(value)}"
 
 
 def each(metric: Record, secret: Record | None, size: str) -> str:
@@ -563,11 +588,12 @@ def neighbours(record: Record) -> str:
     >>> print(neighbours({"relation": "same-rows", "unit": "patient", "rows": 3}))
     two tables with the same rows of every patient, in which the rows of one patient (at most 3) have other values
     """
-    unit, rows, relation = record["unit"], record["rows"], record["relation"]
-    if unit is None:
+    rows, relation = record["rows"], record["relation"]
+    if record["unit"] is None:
         if relation == "add-remove":
             return "two tables that are alike but for one row, which only one of them has"
         return "two tables with the same number of rows that differ in the values of one row"
+    unit = named(record["unit"])
     most = f"the rows of one {unit} (at most {rows})"
     if relation == "add-remove":
         return f"two tables that are alike but for {most}, which only one of them has"
@@ -591,9 +617,8 @@ def public_facts(record: Record) -> str:
     """
     if record["relation"] == "add-remove":
         return ""
-    return (
-        "the number of rows" if record["unit"] is None else f"the number of rows, in all and of each {record['unit']}"
-    )
+    each = "" if record["unit"] is None else f", in all and of each {named(record['unit'])}"
+    return f"the number of rows{each}"
 
 
 def between(record: Record, columns: Sequence[tuple[Record, Sequence[str]]], same: Sequence[str] = ()) -> str:
@@ -613,9 +638,9 @@ def ways(columns: Sequence[tuple[Record, Sequence[str]]], same: Sequence[str] = 
     """Return by how much the released columns of two neighbouring tables may differ."""
     alike: dict[str, list[str]] = {}
     for protected, names in columns:
-        alike.setdefault(by(protected), []).append(" with ".join(names))
+        alike.setdefault(by(protected), []).append(" with ".join(map(named, names)))
     if same:
-        alike["nothing"] = list(same)
+        alike["nothing"] = list(map(named, same))
     return ", ".join(f"by {words} in {listed(names)}" for words, names in alike.items())
 
 
@@ -631,10 +656,10 @@ def one_unit(record: Record, same: Sequence[str] = ()) -> str:
     'one row, with any other values and the same ward'
     """
     unit = record["unit"]
-    who = "one row" if unit is None else f"the rows of one {unit} (at most {record['rows']})"
+    who = "one row" if unit is None else f"the rows of one {named(unit)} (at most {record['rows']})"
     if record["relation"] == "add-remove":
         return f"{who}, there or not"
-    return f"{who}, with any other values" + (f" and the same {listed(same)}" if same else "")
+    return f"{who}, with any other values" + (f" and the same {listed(map(named, same))}" if same else "")
 
 
 def exact_answer(columns: Sequence[str]) -> str:
@@ -643,7 +668,7 @@ def exact_answer(columns: Sequence[str]) -> str:
     >>> exact_answer([]), exact_answer(["ward"])
     ('exact: neighbours have the same number of rows, so it is public', 'exact: neighbours have the same ward, so it is public')
     """
-    same = listed(columns) if columns else "number of rows"
+    same = listed(map(named, columns)) if columns else "number of rows"
     return f"exact: neighbours have the same {same}, so it is public"
 
 
@@ -695,7 +720,7 @@ def remarks(protected: Record) -> str:
 
 def exact(value: Fraction) -> str:
     """Return a number as it is: a decimal fraction where it is one of few digits."""
-    decimal = repr(float(value)) if value.denominator > 1 else ""
+    decimal = repr(float(value)) if value.denominator > 1 and abs(value) < LARGEST else ""
     return decimal if decimal and Fraction(decimal) == value else str(value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import shutil
@@ -13,16 +14,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.attack.forge import forge, honest, judged
+from tests.attack.forge import forge, judged
+from tests.attack.forge_honest import honest
+from tests.attack.mutants import DEFECTS, planted
 from tools.seal_checker import main as sealed
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker, checker_noise, checker_release
+from noisewright.claims import phrases
+from noisewright.core.certificates.checker import checker, checker_noise, checker_release, checker_version1
 from noisewright.core.certificates.checker.checker import NotProved, check
 from noisewright.mechanisms.registry import registry
 
 KEPT = Path(__file__).parents[3] / "fixtures" / "kept" / "certificates"
 Document = dict[str, Any]
+SLOW_DEFECTS = ("the order of words is not in the clear",)
 
 
 def kept(name: str, change: Callable[[Document], Any] = lambda d: None) -> Document:
@@ -33,14 +38,99 @@ def kept(name: str, change: Callable[[Document], Any] = lambda d: None) -> Docum
 
 def test_no_forgery_is_proved_and_false() -> None:
     """``python -m tests.attack forge`` does it at length."""
-    outcomes, false = forge(700, seed=3)
-    assert false == []
-    assert outcomes["true"] > 70
-    assert outcomes["refused"] > 400
+    found = forge(3000, seed=3)
+    assert found.false == []
+    kinds = {kind for kind, _ in found.count}
+    assert kinds == {name.partition(",")[0] for name in honest()} | {"lock"}
+    assert all(found.count[kind, "refused"] and found.count[kind, "true"] for kind in kinds)
+    assert found.total("true") > 500
+    assert found.total("refused") > 1500
+    assert found.total("too large to tell") < 10
 
 
 def test_the_honest_documents_are_proved_and_true() -> None:
-    assert {judged(document)[0] for document in honest()} == {"true"}
+    assert {name: outcome for name, one in honest().items() if (outcome := judged(one))[0] != "true"} == {}
+
+
+@pytest.mark.parametrize("name", [name for name in DEFECTS if name not in SLOW_DEFECTS])
+def test_a_defect_of_the_checker_is_found(name: str, tmp_path: Path) -> None:
+    found = forge(2000, seed=1, tool=planted(name, tmp_path), first=True, kinds=DEFECTS[name][0])
+    assert found.false, f"{sum(found.count.values())} forgeries did not find it"
+
+
+def test_an_undamaged_copy_of_the_checker_has_no_defect(tmp_path: Path) -> None:
+    assert forge(300, seed=1, tool=planted(None, tmp_path), kinds="release").false == []
+
+
+def changed(name: str, change: Callable[[Document], Any]) -> Document:
+    """An honest document of version 2 with a change, and a digest that fits."""
+    document = copy.deepcopy(honest()[name])
+    change(document)
+    return {**document, "digest": checker.digest(document)}
+
+
+def of_regions(document: Document) -> None:
+    """Any two pictures are protected, by a certificate of pictures that are alike outside of two regions."""
+    certificate = honest()["pictures, regions"]
+    document["parts"][0].update(protects={"kind": "any"}, distance="any", price="9", certificate=certificate)
+    document["total"]["epsilon"] = "13"
+
+
+OPEN: dict[str, tuple[str, Callable[[Document], Any]]] = {
+    "a protected distance that is below 0": (
+        "release, numbers",
+        lambda d: d["parts"][0]["protects"].update(distance="-5"),
+    ),
+    "a protected distance that no two values have": (
+        "release, numbers",
+        lambda d: d["parts"][0]["protects"].update(distance="1/8"),
+    ),
+    "what a person costs, counted in pixels": (
+        "pictures, pixels",
+        lambda d: d["claim"]["secret"].update(inside="place", count=6, draws=6, touching=1),
+    ),
+    "what a person costs, counted in steps of colour": (
+        "pictures, steps",
+        lambda d: d["claim"]["secret"].update(inside="place", count=6, draws=6, touching=1),
+    ),
+    "how many draws can show a person is left out": (
+        "pictures, places",
+        lambda d: d["claim"]["secret"].pop("touching"),
+    ),
+    "any two pictures, where those are meant that are alike outside of regions": ("release, numbers", of_regions),
+}  # fmt: skip
+
+
+@pytest.mark.xfail(
+    strict=True, reason="known, and not mended yet: take it from OPEN in tests/attack/forge.py when it is"
+)
+@pytest.mark.parametrize("name", OPEN)
+def test_what_is_false_or_about_nobody_is_refused(name: str) -> None:
+    with pytest.raises(NotProved):
+        checker.prove_record(changed(*OPEN[name]))
+
+
+def test_numbers_beyond_all_floats_are_printed() -> None:
+    def huge(document: Document) -> None:
+        document["parts"][0].update(price="9e400", delta="3e400")
+        document["total"].update(epsilon=str(4 + 9 * 10**400), delta=str(3 * 10**400))
+
+    shown = check(changed("release, numbers", huge))
+    assert shown.startswith(f"epsilon = 900001{'0' * 395}, delta = 3{'0' * 400} between")
+
+
+def test_a_name_of_a_file_writes_no_sentence() -> None:
+    name = 'age": epsilon = 0 for any two values that differ\n  kept, "b'
+    shown = check(changed("release, numbers", lambda d: d["parts"][0].update(columns=[name], name=name)))
+    assert len(shown.splitlines()) == 4
+    assert r'in "age\x22: epsilon = 0 for any two values that differ\n  kept, \x22b", by any' in shown
+    assert judged(changed("release, numbers", lambda d: d["kept"].append("\\")))[0] == "true"
+    unit = {"relation": "same-rows", "unit": "patient, and anybody", "rows": 1}
+    assert 'of every "patient, and anybody", in' in check(
+        changed("release, numbers", lambda d: d.update(neighbours=unit))
+    )
+    called = changed("table, called", lambda d: d["claim"].update(metric={"called": "x) change by 1. And ("}))
+    assert "within 1 ('x) change by 1. And (') change by a factor" in nw.verify(nw.Certificate(called)).facts["reading"]
 
 
 HAIR: dict[str, tuple[str, Callable[[Document], Any], str]] = {
@@ -72,7 +162,7 @@ HAIR: dict[str, tuple[str, Callable[[Document], Any], str]] = {
     "a lattice next to a power of two": (
         "laplace_open_metric",
         lambda d: d["claim"].update(metric=f"{3 * (1 - Fraction(1, 1 << 51))} * line between points of the lattice 2^-12"),
-        "not the one that the noise lives on",
+        "not the one that the noise is on",
     ),
     "a step next to that of ranges": (
         "laplace_within",
@@ -135,7 +225,6 @@ WRONG: dict[str, tuple[str, Callable[[Document], Any]]] = {
     ),
     "another mechanism": ("randomised_response", lambda d: d.update(mechanism="geometric")),
     "an oracle of a response": ("randomised_response", lambda d: d.update(oracle={"domain": 1000})),
-    "an oracle without words": ("unary_encoding", lambda d: d.pop("about")),
     "an oracle in other words": ("unary_encoding", lambda d: d.update(about="any two documents")),
     "an oracle of another table": ("unary_encoding", lambda d: d.update(mechanism="subset-selection")),
     "sets of other categories": ("subset_selection", lambda d: d["oracle"].update(domain=["a", "b", "c", "d"])),
@@ -180,12 +269,14 @@ def test_a_distance_is_not_rounded_below_the_step_of_what_it_is_about(factor: st
 
 def test_ends_of_a_range_are_not_rounded_past_each_other() -> None:
     stated, proof = {"shape": "steps", "distance": "1"}, {"kind": "law", "clamp": [10**15, 10**15 + 1]}
-    words = checker_release.span(stated, proof, Fraction(3), "line", "line")[1]
-    assert words == "any two values from 1000000000000000/3 to 1000000000000001/3 (line)"
+    assert _range(stated, proof) == "any two values from 1000000000000000/3 to 1000000000000001/3 (line)"
     proof["clamp"] = [10, 20]
-    assert checker_release.span(stated, proof, Fraction(3), "line", "line")[1] == (
-        "any two values from 3.33333333334 to 6.66666666666 (line)"
-    )
+    assert _range(stated, proof) == "any two values from 3.33333333334 to 6.66666666666 (line)"
+
+
+def _range(stated: Document, proof: Document) -> str:
+    found = checker_release.span(stated, proof, Fraction(3), {"base": "line"})[1]
+    return phrases.pair({**found, "metric": {"base": "line"}})
 
 
 def _query(document: Document, metric: str) -> None:
@@ -216,7 +307,7 @@ def test_the_digests_of_the_other_files_are_in_the_first() -> None:
 
 @pytest.fixture
 def loose(tmp_path: Path) -> Path:
-    for module in (checker, checker_noise, checker_release):
+    for module in (checker, checker_noise, checker_release, checker_version1, phrases):
         shutil.copy(str(module.__file__), tmp_path)
     for name in ("laplace_half_line", "release_of_columns", "subset_selection"):
         shutil.copy(KEPT / f"{name}.json", tmp_path)

@@ -1,0 +1,110 @@
+"""Defects that are planted into a copy of the checker or of the phrase table, so that it is known what the attack would find.
+
+``planted(defect, folder)`` gives the copy as a module; :func:`tests.attack.forge.forge` takes it as its ``tool``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import shutil
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from noisewright.claims import phrases
+from noisewright.core.certificates.checker import checker
+
+__all__ = ["DEFECTS", "planted"]
+
+DEFECTS: dict[str, tuple[str, str, str, str]] = {  # name: (documents that show it, file, what is there, what is put there)
+    "an epsilon is rounded down": (
+        *("law", "phrases.py", "return rounded(Fraction(value), ROUND_CEILING, digits)"),
+        "return rounded(Fraction(value), ROUND_FLOOR, digits)",
+    ),
+    "a name can end its quotation marks": (
+        *("release", "phrases.py", "c.isprintable() and c not in '\"\\\\' else", "c.isprintable() else"),
+    ),
+    "the number of rows is not said to be shown": (
+        *("release", "phrases.py", 'shown = public_facts(record["neighbours"]) if count else ""', 'shown = ""'),
+    ),
+    "columns that are kept may differ": (
+        *("release", "phrases.py", "    if same:\n", "    if False:\n"),
+    ),
+    "the order of rows is not said to be shown": (
+        *("release", "phrases.py", 'if record["order"] is not None and record["order"] != "random":', "if False:"),
+    ),
+    "a limit is dropped": (
+        *("law", "checker.py", '"steps" if between else "points-in-steps"', '"steps"'),
+    ),
+    "a simulation is not said to be one": (
+        *("law", "checker.py", "if simulated(document[\"randomness\"]) else []", "if False else []"),
+    ),
+    "a scale may be too small by a hair": (
+        *("law", "checker.py", "if scale <= 0 or allowed * scale < steps:"),
+        "if scale <= 0 or allowed * scale * (1 + Fraction(1, 10**12)) < steps:",
+    ),
+    "e^x is a hair too large": (
+        *("table", "checker.py", "    return total >> (work - precision)\n"),
+        "    return (total >> (work - precision)) + (1 << precision) // 10**12\n",
+    ),
+    "another lattice than that of the noise": (
+        *("law", "checker.py", 'if rounding and step != power_of_two(base["lattice"]):', "if False:"),
+    ),
+    "conditions of the claim are dropped": (
+        *("law, conditions", "checker.py", '"conditions": claim.get("conditions", []),', '"conditions": [],'),
+    ),
+    "the draws that can show a person are not looked at": (
+        *("pictures, places", "checker_release.py", '1 <= whole(secret.get("touching", 1)) <= draws', "draws >= 1"),
+    ),
+    "parts that are drawn in several turns": (
+        *("pictures, places", "checker_release.py", "not any(count % draws for count in counts)", "True"),
+    ),
+    "the order of words is not in the clear": (
+        *("documents, aligned", "checker_release.py", '({"word-order"} if order == "aligned" else set())', "set()"),
+    ),
+    "how often a unit is in a column is not looked at": (
+        *("release, categories", "checker_release.py", 'part["times"] != rows or', "False or"),
+    ),
+    "a price covers one time only": (
+        *("release, categories", "checker_release.py", "or price < times * loss", "or price < loss"),
+    ),
+    "a number may be one of kilometres": (
+        *("release, numbers", "checker_release.py", '"number": {None: 1}', '"number": {None: 1, "kilometre": 1}'),
+    ),
+    "an hour has a minute": (
+        *("release, times", "checker_release.py", '"hour": 3600', '"hour": 60'),
+    ),
+    "released rows may come and go": (
+        *("release, numbers", "checker_release.py", 'if rowwise and relation != "same-rows" and document["parts"]:', "if False:"),
+    ),
+    "values from beyond the ends are any two values": (
+        *("release, numbers", "checker_release.py", 'inside = stated or certificate.get("outside") != "keep"', "inside = True"),
+    ),
+}  # fmt: skip
+
+
+def planted(name: str | None, folder: Path) -> ModuleType:
+    """Return a copy of the checker with this defect, or with none, in an empty folder; its other files have digests that fit."""
+    for path in (*Path(str(checker.__file__)).parent.glob("checker*.py"), Path(str(phrases.__file__))):
+        shutil.copy(path, folder)
+    if name is not None:
+        _, file, before, after = DEFECTS[name]
+        text = (folder / file).read_text()
+        if text.count(before) != 1:
+            raise ValueError(
+                f"{file} has the text to exchange {text.count(before)} times; state another one for {name!r}."
+            )
+        (folder / file).write_text(text.replace(before, after))
+    main = (folder / "checker.py").read_text()
+    for other in checker.BESIDE:
+        found = hashlib.sha256((folder / other).read_bytes()).hexdigest()
+        main = main.replace(checker.BESIDE[other], found)
+    (folder / "checker.py").write_text(main)
+    spec = importlib.util.spec_from_file_location(f"planted_{len(sys.modules)}", folder / "checker.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
