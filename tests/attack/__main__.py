@@ -68,8 +68,6 @@ def _forged(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
 
     found = forge(given.count, given.seed, progress=2000)
     print(*found.table(), f"the slowest took {found.slowest:.1f} seconds", sep="\n", flush=True)
-    if found.known:
-        print(f"{len(found.known)} are defects that are known, such as {found.known[0][:300]}", flush=True)
     outcomes = ", ".join(f"{found.total(name)} {name}" for name in ("refused", "true", "too large to tell"))
     yield f"forge: {outcomes}, {len(found.false)} proved and false", found.false
 

@@ -40,11 +40,6 @@ __all__ = ["Outcomes", "forge", "judged"]
 KEPT = Path(__file__).parents[1] / "fixtures" / "kept"
 SLOW = 30.0
 """Seconds; a document that takes longer is a defect, since a stranger's file must not block the recipient."""
-OPEN = (
-    *("a distance of nobody", "a person costs more", "how many draws can show one person is not stated"),
-    *("what two values are alike outside of is not said",),
-)
-"""Defects that are known and not mended yet, by the reason that is reported: each has a test that is expected to fail."""
 LOCKS = 100
 """One forgery of this many is that of the lock of a release."""
 
@@ -55,17 +50,16 @@ class Outcomes:
 
     count: Counter[tuple[str, str]] = field(default_factory=Counter)
     false: list[str] = field(default_factory=list)
-    known: list[str] = field(default_factory=list)
     slowest: float = 0.0
 
     def total(self, outcome: str) -> int:
-        """Return how many had this outcome: "refused", "true", "too large to tell", "known" or "FALSE"."""
+        """Return how many had this outcome: "refused", "true", "too large to tell" or "FALSE"."""
         return sum(many for (_, what), many in self.count.items() if what == outcome)
 
     def table(self) -> list[str]:
         """Return one line for each kind."""
         kinds = sorted({kind for kind, _ in self.count})
-        names = ("refused", "true", "too large to tell", "known", "FALSE")
+        names = ("refused", "true", "too large to tell", "FALSE")
         width = max(map(len, kinds), default=0)
         return [
             f"{kind:{width}} " + ", ".join(f"{self.count[kind, name]:6} {name}" for name in names) for kind in kinds
@@ -75,7 +69,7 @@ class Outcomes:
 def judged(document: Document, tool: Any = checker) -> tuple[str, str]:
     """Prove a document, judge the record and the sentence about it, and return the outcome with the sentence.
 
-    The outcome is "refused", "true", "too large to tell", "known" or "FALSE". ``tool`` is the checker, or a copy of it with a
+    The outcome is "refused", "true", "too large to tell" or "FALSE". ``tool`` is the checker, or a copy of it with a
     defect, for which only the lines are read.
     """
     try:
@@ -96,7 +90,7 @@ def judged(document: Document, tool: Any = checker) -> tuple[str, str]:
     except TooLargeError as why:
         return "too large to tell", str(why)
     except UntrueError as why:
-        return ("known" if str(why).startswith(OPEN) else "FALSE"), f"{why}: {said}"
+        return "FALSE", f"{why}: {said}"
     except Exception as why:
         return "FALSE", f"{type(why).__name__}: {why}: {said}"
     return "true", said
@@ -157,19 +151,15 @@ def forge(
         if took > SLOW:
             outcome, said = "FALSE", f"it takes {took:.0f} seconds: {said}"
         found.count[kind, outcome] += 1
-        if outcome in ("FALSE", "known"):
-            which = found.false if outcome == "FALSE" else found.known
-            which.append(f"{turn} ({name}): {said} {json.dumps(made)[:4000]}")
-            if progress and len(which) <= 20:
-                print(f"  {outcome}: {which[-1][:1500]}", flush=True)
-            if first and found.false:
+        if outcome == "FALSE":
+            found.false.append(f"{turn} ({name}): {said} {json.dumps(made)[:4000]}")
+            if progress and len(found.false) <= 20:
+                print(f"  {outcome}: {found.false[-1][:1500]}", flush=True)
+            if first:
                 break
         if progress and turn % progress == progress - 1:
             rate = (turn + 1) / (time.monotonic() - began)
-            print(
-                f"  {turn + 1} of {count}, {rate:.0f} a second, {len(found.false)} defects, {len(found.known)} that are known",
-                flush=True,
-            )
+            print(f"  {turn + 1} of {count}, {rate:.0f} a second, {len(found.false)} defects", flush=True)
     return found
 
 

@@ -75,7 +75,7 @@ EARLIER_FILE = "checker_version1.py"
 PHRASES_FILE = "phrases.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
     SECOND_FILE: "ef05b10082c583941a3e3dad61047ec69d2ef0d2358fbbfaaab9d024fb417ddf",
-    RELEASE_FILE: "411ec3f164c28b1fa70b9d4c9ac5ee069f46d102c6b786d0dd519f1b64c9660a",
+    RELEASE_FILE: "0d6a28afb66089098751e3144ff11fb82556a2f6e640d09a731cbfb22cae49b3",
     WORDS_FILE: "86efe17e4f02d081a95da61ecaf964626a284753bf1369a9db10bb7f746e331c",
     EARLIER_FILE: "be25d391f147f8e50091233f261194cdd9c522f3a73fe7cca4c237ad7b99f4c4",
     PHRASES_FILE: "7d1272d107084e8316d83d9667ff51ed661dbaca7dc4f9cc017604cfb9adc792",

@@ -171,7 +171,7 @@ def check_secret(secret: Any, base: Any, parts: Any) -> None:
 
     Pictures are counted whole (any two), in pixels of so many `channels`, or in steps of colour; opposite corners of the box
     of codes of faces are so many `steps` apart. Every part is drawn alike for each of the `draws`, so that `touching` of them
-    lose so large a share of the whole.
+    lose so large a share of the whole; both are stated, or neither is. Distances in pixels or steps do not tell draws apart.
     """
     kind, name, draws = secret["kind"], base.get("base"), whole(secret.get("draws", 1))
     counts = [part["count"] for part in parts]
@@ -181,6 +181,8 @@ def check_secret(secret: Any, base: Any, parts: Any) -> None:
         fits = fits and secret["inside"] in ("region", "mask", "place", "track") and whole(secret["count"]) >= 1
     elif set(secret) & INSIDE:
         fits = False
+    drawn = {"draws", "touching"} & set(secret)
+    fits = fits and (not drawn or (len(drawn) == 2 and "unit" not in secret))
     if fits and kind == "picture":
         unit, channels = secret.get("unit"), secret.get("channels")
         fits = name in {None: ("discrete",), "step": ("manhattan",), "pixel": ("hamming", "manhattan")}.get(unit, ())
@@ -429,6 +431,8 @@ def check_part(part: Any, floating: bool) -> dict[str, Any]:
     if set(part) != PART | KINDS[part["kind"]]:
         raise NotProved("it has fields that this checker does not know, or lacks some.")
     certificate, times = part["certificate"], whole(part["times"])
+    if "inside" in certificate["claim"].get("secret", {}):
+        raise NotProved("its certificate is about parts of pictures, and a release is about whole ones.")
     price, delta, proved = number(part["price"]), number(part["delta"]), certificate["numerics"] != "floating"
     if proved:
         conditions = prove(certificate)["conditions"]
@@ -603,10 +607,11 @@ def check_protected(protects: Any, distance: Any, certificate: Any) -> None:
         {name: value for name, value in base.items() if name != "lattice"} or claim["metric"],
     ):
         raise NotProved("it states another metric than its certificate.")
-    if distance == "any":
-        return
-    paid = number(claim["radius"]) if distance == "radius" else number(distance) / factor
-    if number(protects["distance"]) * UNITS[type_][unit] > paid:
+    size = number(protects["distance"]) * UNITS[type_][unit]
+    least = Fraction(0) if distance == "radius" else nearest_squared(certificate)
+    if size <= 0 or (size * factor) ** 2 < least:
+        raise NotProved("no two values that differ are as near as the distance that it says to protect.")
+    if distance != "any" and size > (number(claim["radius"]) if distance == "radius" else number(distance) / factor):
         raise NotProved("what it says to protect is not what the distance that is paid for covers.")
 
 
