@@ -308,7 +308,8 @@ def pairs(metric: Record, secret: Record | None, distance: Fraction) -> str:
     told, step = down(apart), metric.get("lattice")
     rounding = "" if step is None else f", rounded to steps of {down(Fraction(2) ** step, 4)},"
     if base == "tables":
-        return base_name(metric) if distance <= 1 else f"tables farther apart than {base_name(metric)}"
+        name = base_name(metric) + "," * bool(metric["columns"])
+        return name if distance <= 1 else f"tables farther apart than {name}"
     if kind == "hash":
         return between_hashes(things, secret or {}, apart)
     if kind == "face":
@@ -382,6 +383,8 @@ def each(metric: Record, secret: Record | None, size: str) -> str:
 
     >>> each({"base": "line"}, None, "5 years"), each({"base": "manhattan"}, None, "2")
     ('for each 5 years of difference', 'for each 2 of distance (manhattan)')
+    >>> each({"base": "manhattan"}, {"kind": "face", "steps": 9, "inside": "place", "count": 1}, "code unit")
+    'for each code unit of distance between two pictures that are alike outside of the hidden place'
     """
     base, plain = metric.get("base"), secret is None
     if base == "discrete":
@@ -390,6 +393,8 @@ def each(metric: Record, secret: Record | None, size: str) -> str:
         return f"for each {size} of difference"
     if base == "hamming" and plain:
         return "for each place that differs" if size == "1" else f"for each {size} places that differ"
+    if secret is not None and "inside" in secret:
+        return f"for each {size} of distance between two {noun(str(secret['kind']), secret)}"
     with_unit = base in ("euclidean", "metres") or (not plain)
     return f"for each {size} of distance" + ("" if with_unit else f" ({distance_name(metric, secret)})")
 
@@ -462,7 +467,7 @@ def odds(who: str, factor: str, such: str, belief: str) -> str:
 def events(who: str, factor: str, plus: str, such: str, guess: str) -> str:
     """Return what a bound on the probability of events means for somebody who guesses."""
     return (
-        f"Between {who}, no event is more than {factor} times as likely under one as under the other, plus {plus}. Somebody who "
+        f"Between {who.removesuffix(',')}, no event is more than {factor} times as likely under one as under the other, plus {plus}. Somebody who "
         f"guesses between {such}, equally likely before, is right at most {guess} of the time."
     )
 

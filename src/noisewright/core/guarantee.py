@@ -387,5 +387,5 @@ def _guess(factor: Fraction, delta: Fraction) -> Fraction:
 
 
 def _stated(value: float) -> str:
-    """Return a float as a record states it: by its decimal name in 15 digits, so that the float 0.1 is one tenth."""
-    return f"{value:.15g}"
+    """Return a float as a record states it: in 12 digits, so that the float 0.1 is one tenth and sums of it have no tail."""
+    return f"{value:.12g}"

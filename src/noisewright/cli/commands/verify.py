@@ -190,7 +190,7 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    from noisewright.claims.phrases import OPEN, ORDERS, corrected, quoted, up
+    from noisewright.claims.phrases import OPEN, ORDERS, quoted, up
 
     if result.get("problems"):
         verdict = heading(result["file"], "NOT the files of one release", "bold red")
@@ -201,8 +201,8 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     else:
         verdict = heading(result["file"], "release, NOT PROVED in every part", "bold red")
     rows = [] if result["claim"] is None else [("Claim", result["claim"])]
-    if "stated_between" in result:
-        rows.append(("In the file", corrected(result["stated_between"])))
+    if "corrected" in result:
+        rows.append(("In the file", result["corrected"]))
     if result["parts"] and result["public"]:
         rows.append((OPEN, result["public"]))
     if result["simulated"]:

@@ -253,7 +253,7 @@ def _release(document: dict[str, Any]) -> Verification:
             }
             for part in found["parts"]
         ],
-        **({"stated_between": stated} if too_wide else {}),
+        **({"corrected": phrases.corrected(stated)} if too_wide else {}),
         "not_protected": found["kept"] + [name for one in context for name in one["columns"]] + found["exact"],
         "public": phrases.public_facts(found["neighbours"]),
         "context_aware": context,

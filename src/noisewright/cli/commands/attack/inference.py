@@ -188,7 +188,7 @@ def _document(
     left_out: int,
     found: list[tuple[Outcome, Outcome]],
 ) -> dict[str, Any]:
-    from noisewright.adversary.inference.new_row import METRICS
+    from noisewright.claims.readings import ROWS
 
     limits, before = attack.limits, float(attack.correlation.prior.max())
     warnings = []
@@ -206,7 +206,7 @@ def _document(
         "value": value,
         "noise": noise,
         "nominal": attack.nominal,
-        "epsilon_per": {"count": METRICS["count"], "rows": METRICS[noise]},
+        "epsilon_per": {"count": ROWS["count"], "rows": ROWS[noise]},
         "guessed_before": before,
         "share_counted": attack.share,
         "minimum": {"privacy_loss": 1.0, "utility": limits.blind},
