@@ -285,8 +285,9 @@ def test_failures_to_converge_are_said(tmp_path: Path) -> None:
         rng.normal(size=(800, 1)) + 2 * y[:, None], y
     )
     assert not made.points_[0].converged
-    assert made.points_[0].in_words().endswith("it did NOT converge")
-    assert "did NOT come to rest within its budget" in made.guarantee.in_words()
+    assert made.points_[0].in_words().endswith(f"it did NOT converge: {made.points_[0].advice}")
+    assert "epochs" in made.points_[0].advice
+    assert "did NOT come to rest with its budget spent" in made.guarantee.in_words()
     assert str(made.guarantee).endswith("did NOT converge")
     made.save(path := tmp_path / "p.nwm")
     assert not GAPPrivatiser.load(path).guarantee.converged
@@ -540,7 +541,8 @@ def test_the_promise_is_about_fresh_attackers_on_what_is_released() -> None:
     assert made.course_.watched.accuracy[0, 0] < 0.65  # all that was stated of it before
     blind = replace(point, rested=True, spent=1e-6, spent_between=(1e-6, 2e-6))
     assert (blind.missed, blind.converged) == (True, False)
-    assert "much of it is left although something is found; it did NOT converge" in blind.in_words()
+    assert "much of it is left although something is found; it did NOT converge: " in blind.in_words()
+    assert "adversary_steps" in blind.advice
 
 
 def test_distortion_is_that_of_whole_numbers_as_they_are_released() -> None:
@@ -556,4 +558,4 @@ def test_distortion_is_that_of_whole_numbers_as_they_are_released() -> None:
     assert made.guarantee.most_distortion == high
     worse = replace(point, spent=0.4, spent_between=(0.35, 0.45))
     assert (worse.over_budget, worse.converged) == (True, False)
-    assert "MORE than allowed is spent; it did NOT converge" in worse.in_words()
+    assert "MORE than allowed is spent; it did NOT converge: raise the settings penalty" in worse.in_words()
