@@ -14,8 +14,9 @@ from typing import Any
 
 from noisewright.claims.readings import level_meaning, level_reading, reading
 from noisewright.core.certificates.claims import Claim
+from noisewright.core.guarantee import Guarantee
 
-__all__ = ["meaning", "short"]
+__all__ = ["meaning", "promised", "short"]
 
 
 def short(claim: str) -> str:
@@ -27,6 +28,13 @@ def short(claim: str) -> str:
     if level is not None:  # the epsilon of a whole radius, which says more than that of a metre
         return level_reading(level)
     return reading(record)
+
+
+def promised(guarantee: Guarantee, proved: str | None) -> str:
+    """Return the guarantee of a mechanism in half a line; for places within a radius, the level within that."""
+    if isinstance(proved, Claim) and level_of(proved.record) is not None:
+        return short(proved)
+    return guarantee.reading()
 
 
 def meaning(claim: str, otherwise: str) -> str:
