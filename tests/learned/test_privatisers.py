@@ -19,8 +19,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import noisewright as nw
 from noisewright import core
-from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError
+from noisewright.cli import run
+from noisewright.core.errors import CertificateError, DataError, FileFormatError, NoisewrightError, ParameterError
 from noisewright.core.resource import Resource
 from noisewright.files import read_model, write_model
 from noisewright.learned import GAPPrivatiser
@@ -202,7 +204,7 @@ def test_the_guarantee_is_context_aware_and_adds_to_no_budget(table: GAPPrivatis
         _ = table.guarantee
 
 
-def test_certified_noise_behind_it_states_both_promises() -> None:
+def test_certified_noise_behind_it_states_both_promises(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     frame, y = people()
     bounds = {"height": (1.2, 2.3), "age": (0, 120)}
     made = GAPPrivatiser(1.0, bounds=bounds, settings=QUICK, attackers=FEW).fit(frame, y)
@@ -224,6 +226,16 @@ def test_certified_noise_behind_it_states_both_promises() -> None:
     assert spent.epsilon == pytest.approx(3.5)
     assert [one.code for one in spent.conditions] == ["not-a-training-record"]
     assert str(spent).endswith(untrained)
+    assert str(
+        core.Accountant(["a", "b"]).add(proved).add(core.Guarantee(1.0, nw.metrics.Discrete())).guarantee()
+    ).endswith(untrained)
+    path = nw.save(noisy.certificate(), tmp_path / "noise.json")
+    assert all(untrained in one for one in nw.verify(path).sentences)
+    for command in ("verify", "audit"):
+        assert run([command, str(path)]) == 0
+        assert " ".join(capsys.readouterr().out.split()).count(untrained) == 2  # the claim, and the words
+    with pytest.raises(CertificateError, match="the privatiser is not in the file"):
+        nw.mechanisms.mechanism_of(noisy.certificate())
     with pytest.raises(ParameterError, match="public range of every column of numbers, and 'height' has none"):
         GAPPrivatiser(1.0, settings=QUICK, attackers=FEW).fit(frame, y).with_epsilon(1, frame)
     with pytest.raises(ParameterError, match="epsilon"):
