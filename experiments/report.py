@@ -68,7 +68,7 @@ class Row:
 
     @property
     def tally(self) -> Tally:
-        """How many numbers of this row were compared, and how many are only shown."""
+        """Numbers of this row that were compared, and those that are only shown."""
         shown = [near for place, near in enumerate(self.near) if place in self.loose and near is not None]
         compared = [verdict for verdict in self.verdicts if verdict is not None]
         return Tally(len(compared), sum(compared), len(shown), shown.count(False))
@@ -103,7 +103,8 @@ class Tally:
         found = f"{self.agree} of {self.compared} compared numbers {verb}" if self.compared else NOTHING
         if not self.shown:
             return found
-        apart = f", and {self.apart} of them {'differs' if self.apart == 1 else 'differ'} by more than the tolerance"
+        which = "" if self.shown == 1 else f"{self.apart} of them "
+        apart = f", and {which}{'differs' if self.apart == 1 else 'differ'} by more than the tolerance"
         shown = "1 number is" if self.shown == 1 else f"{self.shown} numbers are"
         return f"{found}; {shown} only shown (~){apart if self.apart else ''}"
 
@@ -124,7 +125,7 @@ class Table:
 
     @property
     def tally(self) -> Tally:
-        """How many numbers of this table were compared, and how many are only shown."""
+        """Numbers of this table that were compared, and those that are only shown."""
         return Tally.of(self.rows)
 
 
@@ -143,7 +144,7 @@ class Result:
 
     @property
     def tally(self) -> Tally:
-        """How many numbers of all tables were compared, and how many are only shown."""
+        """Numbers of all tables that were compared, and those that are only shown."""
         return Tally.of(self.rows)
 
     @property
@@ -155,7 +156,7 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """What agrees and holds, in a line."""
+        """The counts of numbers that agree and of claims that hold, in a line."""
         claims = f"{sum(self.findings.values())} of {len(self.findings)} claims hold" if self.findings else ""
         found = ", and ".join(filter(None, [str(self.tally) if self.tally != Tally() else "", claims])) or NOTHING
         return f"NOT everything agrees: {found}" if self.agrees is False else found

@@ -100,7 +100,7 @@ class Point:
 
     @property
     def advice(self) -> str:
-        """What to do about a training that did not converge; empty for one that did."""
+        """Settings to change if the training did not converge; empty if it did."""
         if self.over_budget:
             return "raise the settings penalty and most_penalty, or epochs"
         if self.missed:

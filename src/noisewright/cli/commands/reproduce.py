@@ -160,6 +160,7 @@ def _numbers(result: Any) -> dict[str, Any]:
 
 
 def _page(experiment: Any, result: Any, plot: str | None) -> list[RenderableType]:
+    from rich.padding import Padding
     from rich.text import Text
 
     parts = _prose([f"{experiment.name}: {experiment.summary}."])
@@ -178,7 +179,7 @@ def _page(experiment: Any, result: Any, plot: str | None) -> list[RenderableType
     if plot is not None:
         parts.append(Text(f"The picture is in {printable(plot)}."))
     style = {True: "green", False: "bold red", None: "yellow"}[result.agrees]
-    return [*parts, Text(), heading(experiment.name, result.verdict, style)]
+    return [*parts, Text(), Padding(heading(experiment.name, result.verdict, style), 0)]
 
 
 def sentence(text: str) -> str:

@@ -51,7 +51,7 @@ Live = Callable[[int, "Course"], None]
 
 @dataclass(frozen=True)
 class Watched:
-    """What the adversary that only watches reached: for every private variable (a row) and point.
+    """Results of the adversary that only watches, for every private variable (a row) and point.
 
     It is measured on held-out records, or on those of the training if none were held out.
     """
