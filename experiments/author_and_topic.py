@@ -101,13 +101,10 @@ class Contest:
             "author": (self.known, authors),
             "topic": ([*others, *self.known], [*(topic for topic, _ in texts.others), *topics]),
         }
-        self.fitted = {
-            task: [
-                make().fit(*self.learned[task])
-                for make in (lambda k=k: NearestDocuments(embedding, neighbours=k), *STRONG)
-            ]
-            for task, k in (("author", 1), ("topic", 5))
-        }
+        self.fitted: dict[str, list[Attacker]] = {}
+        for task, neighbours in (("author", 1), ("topic", 5)):
+            tried: list[Attacker] = [NearestDocuments(embedding, neighbours=neighbours), *(make() for make in STRONG)]
+            self.fitted[task] = [one.fit(*self.learned[task]) for one in tried]
 
     @property
     def blind(self) -> float:
@@ -176,7 +173,9 @@ def result(quick: bool = False, runs: int | None = None) -> Result:
     else:
         vectors = find_embedding(DEFAULT)
         tables, found_in = [bags(vectors)], contests(archive(), vectors.resource.place())
-    rows = {name: {task: {way: [] for way in MAKERS} for task in TASKS} for name in found_in}
+    rows: dict[str, dict[str, dict[str, list[Row]]]] = {
+        name: {task: {way: [] for way in MAKERS} for task in TASKS} for name in found_in
+    }
     texts = sorted({text for contest in found_in.values() for text in contest.texts})
     embedding = next(iter(found_in.values())).embedding
     bounds: list[Row] = []

@@ -128,7 +128,7 @@ class Trainer:
             if settings.step == "search"
             else Adam(family.parameters, settings.momentum, 0.99)
         )
-        self.watcher = None if held_out is None else self._watcher()
+        self.watcher: Any = None if held_out is None else self._watcher()
         self.watching = None if self.watcher is None else Adam(self.watcher.parameters, 0.9, 0.999)
         self.history: list[NDArray[Any]] = []
         self.best: dict[str, Tensor] = {}
