@@ -9,16 +9,21 @@ each. The vectors are the 20,000 most frequent words of GloVe in 100 dimensions.
 need not agree; what is compared is the pattern. Each author has a known text of at most 1,500 words and a snippet of at most
 200, and snippets are obfuscated.
 
+Every attacker that the package has is tried on authors and on topics: the nearest document, style (n-grams of characters) and
+words (a linear classifier). Style and words are tried a second time by an adversary who knows the mechanism and learns from one
+noisy copy of every known text. About authors they learn from the known texts; about topics from those and from the messages
+of all others on the lists. The strongest is the one that is right most often, in hindsight.
+
 Two mechanisms are compared: the published one, Laplace noise on vectors and the nearest word, and the exact choice of words. The
 epsilon of a row is what is promised for each unit of distance. That of the choice is its true one; the true one of noise
 with decoding is not known, and the last table says what it is at least
-(:func:`~noisewright.text.words.least_epsilon`, with a confidence of 99 %). Beside the four published attackers there is one that
-knows the mechanism, and learns style from noisy copies of the known texts. The three bags of words that the source
-uses to explain its distance come first.
+(:func:`~noisewright.text.words.least_epsilon`, with a confidence of 99 %). The three bags of words that the source uses
+to explain its distance come first.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -58,22 +63,21 @@ EPSILONS = {
 }
 """The exact choice keeps as many words at a fraction of the epsilon, so its window lies lower."""
 QUICK = {"laplace": ("15", "8", "2"), "exact": ("3", "2", "1")}
-NAMES = (
-    "author,\nnearest",
-    "topic,\nnearest",
-    "author,\nstyle",
-    "topic,\nwords",
-    "author,\nknowing",
-    "words\nkept",
-)
+TASKS = ("author", "topic")
+NAMES = ("nearest", "style", "words", "style,\nknowing", "words,\nknowing", "strongest", "words\nkept")
+NEAREST, STYLE, WORDS, STRONGEST, KEPT = 0, 1, 2, 5, 6
+PRINTED = {"author": {NEAREST: 0, STYLE: 2}, "topic": {NEAREST: 1, WORDS: 3}}
+"""By task: of an attacker, the place of its published number."""
 BAGS = ("president greet press chicago", "chief speaks media illinois", "chef breaks cooking record")
 DISTANCES = {(0, 1): 2.816, (0, 2): 4.121, (1, 2): 3.941}
 """Their Earth Mover's distances as published, with other vectors."""
+STRONG: tuple[Callable[[], Attacker], ...] = (RandomSubspaces, LinearWords)
+"""Attackers that are also tried with knowledge of the mechanism."""
 MAKERS: dict[str, Callable[..., Any]] = {"laplace": laplace_words, "exact": exact_words}
-SECONDS = (15, 240)
+SECONDS = (20, 700)
 MADE_UP = "2 made-up topics, 20 authors"
-RUNS = (1, 3)
-ALL, SEED = tuple(range(6)), 11
+RUNS = (1, 2)
+ALL, SEED = tuple(range(7)), 11
 Text = tuple[str, ...]
 SOURCE = "the published table, on other texts and vectors"
 
@@ -90,37 +94,42 @@ class Contest:
         self.snippets: list[Text] = [
             author.words[at : at + SNIPPET] for author, at in zip(texts.authors, split, strict=True)
         ]
-        self.authors = [author.name for author in texts.authors]
-        self.topics = [author.topic for author in texts.authors]
-        others, labels = [text for _, text in texts.others], [topic for topic, _ in texts.others]
-        self.by_nearest: Attacker = NearestDocuments(embedding).fit(self.known, self.authors)
-        self.by_style: Attacker = RandomSubspaces().fit(self.known, self.authors)
-        self.near_topic: Attacker = NearestDocuments(embedding, neighbours=5).fit(others, labels)
-        self.by_words: Attacker = LinearWords().fit(others, labels)
+        authors, topics = ([getattr(one, what) for one in texts.authors] for what in ("name", "topic"))
+        self.truths = {"author": authors, "topic": topics}
+        others = [text for _, text in texts.others]
+        self.learned = {
+            "author": (self.known, authors),
+            "topic": ([*others, *self.known], [*(topic for topic, _ in texts.others), *topics]),
+        }
+        self.fitted: dict[str, list[Attacker]] = {}
+        for task, neighbours in (("author", 1), ("topic", 5)):
+            tried: list[Attacker] = [NearestDocuments(embedding, neighbours=neighbours), *(make() for make in STRONG)]
+            self.fitted[task] = [one.fit(*self.learned[task]) for one in tried]
+
+    @property
+    def blind(self) -> float:
+        """Right guesses about topics of an adversary who always names the most frequent one."""
+        return float(max(Counter(self.truths["topic"]).values()))
 
     @property
     def texts(self) -> set[Text]:
         """Everything that noise is put on."""
-        return {*self.known, *self.snippets}
+        return {*self.learned["topic"][0], *self.snippets}
 
-    def right(self, noisy: Mapping[Text, Sequence[str]] | None = None) -> tuple[float, ...]:
-        """How many guesses of each attacker are right, and the share of words that are kept."""
-        snippets, known = (
-            [text if noisy is None else noisy[text] for text in texts] for texts in (self.snippets, self.known)
-        )
-        knowing = RandomSubspaces().fit(known, self.authors)
-        guesses = (
-            (self.by_nearest, self.authors),
-            (self.near_topic, self.topics),
-            (self.by_style, self.authors),
-            (self.by_words, self.topics),
-            (knowing, self.authors),
-        )
+    def right(self, noisy: Mapping[Text, Sequence[str]] | None = None) -> dict[str, tuple[float, ...]]:
+        """Return for each task how many guesses of each attacker are right, and the share of words that are kept."""
+        snippets = [text if noisy is None else noisy[text] for text in self.snippets]
+        found = {}
+        for task, truth in self.truths.items():
+            texts, labels = self.learned[task]
+            copies = texts if noisy is None else [noisy[text] for text in texts]
+            knowing: list[Attacker] = [make().fit(copies, labels) for make in STRONG]
+            found[task] = tuple(float(success(one, snippets, truth).right) for one in (*self.fitted[task], *knowing))
         pairs = [
             (a, b) for one, two in zip(self.snippets, snippets, strict=True) for a, b in zip(one, two, strict=True)
         ]
         kept = sum(a == b for a, b in pairs) / len(pairs)
-        return (*(float(success(attacker, snippets, truth).right) for attacker, truth in guesses), kept)
+        return {task: (*counts, kept) for task, counts in found.items()}
 
 
 def obfuscated(texts: Sequence[Text], mechanism: Any, seed: int) -> dict[Text, list[str]]:
@@ -164,41 +173,50 @@ def result(quick: bool = False, runs: int | None = None) -> Result:
     else:
         vectors = find_embedding(DEFAULT)
         tables, found_in = [bags(vectors)], contests(archive(), vectors.resource.place())
-    rows = {name: {way: [_plain(contest, way, name)] for way in MAKERS} for name, contest in found_in.items()}
+    rows: dict[str, dict[str, dict[str, list[Row]]]] = {
+        name: {task: {way: [] for way in MAKERS} for task in TASKS} for name in found_in
+    }
     texts = sorted({text for contest in found_in.values() for text in contest.texts})
     embedding = next(iter(found_in.values())).embedding
     bounds: list[Row] = []
-    spread = np.zeros(len(NAMES))
+    spread = 0.0
     for way, make in MAKERS.items():
-        for epsilon in (QUICK if quick else EPSILONS)[way]:
-            mechanism = make(embedding, epsilon=epsilon)
-            if way == "laplace":
+        for epsilon in ("none", *(QUICK if quick else EPSILONS)[way]):
+            mechanism = None if epsilon == "none" else make(embedding, epsilon=epsilon)
+            if way == "laplace" and mechanism is not None:
                 least = least_epsilon(mechanism, rng=np.random.default_rng(SEED))
                 bounds.append(Row((epsilon,), (least,)))
-            noisy = [obfuscated(texts, mechanism, seed) for seed in range(draws)]
+            noisy = [None if mechanism is None else obfuscated(texts, mechanism, seed) for seed in range(draws)]
+            noisy = noisy[:1] if mechanism is None else noisy
             for name, contest in found_in.items():
-                right = np.array([contest.right(drawn) for drawn in noisy])
-                spread = np.maximum(spread, right.std(axis=0, ddof=min(1, draws - 1)) / draws**0.5)
-                found = right.mean(axis=0).tolist()
-                rows[name][way].append(Row((way, epsilon), tuple(found), _published(epsilon, name), loose=ALL))
+                counted = [contest.right(drawn) for drawn in noisy]
+                for task in TASKS:
+                    right = np.array([one[task] for one in counted])
+                    spread = max(
+                        spread, float(right[:, :-1].std(axis=0, ddof=min(1, len(right) - 1)).max()) / len(right) ** 0.5
+                    )
+                    *found, kept = right.mean(axis=0).tolist()
+                    row = Row((way, epsilon), (*found, max(found), kept), _published(epsilon, name, task), loose=ALL)
+                    rows[name][task][way].append(row)
     tables += [
         Table(
-            f"Right guesses: {name}",
+            f"Right guesses about {task}s: {name}",
             ("mechanism", "epsilon"),
             NAMES,
             [*of["laplace"], *of["exact"]],
             SOURCE,
             decimals=2,
         )
-        for name, of in rows.items()
+        for name, tasks in rows.items()
+        for task, of in tasks.items()
     ]
     promised = "True epsilon of laplace, by what it promises"
     tables.append(Table(promised, ("promised",), ("at least",), bounds, "nobody", decimals=2))
     findings = {
         f"{name}, {way}: {claim}": holds
-        for name, ways in rows.items()
-        for way, of in ways.items()
-        for claim, holds in _claims(of).items()
+        for name, tasks in rows.items()
+        for way in MAKERS
+        for claim, holds in _claims(tasks["author"][way], tasks["topic"][way]).items()
     }
     if not quick:
         near, mixed, far = (row.found[0] for row in tables[0].rows)
@@ -212,13 +230,13 @@ def result(quick: bool = False, runs: int | None = None) -> Result:
         ),
         f"Means over {draws} draw{'s' if draws > 1 else ''}; snippets of {SNIPPET} words; counts are out of 20 and 40.",
         "A random guess is right about one author, and about half (two topics) or a quarter (four) of the topics.",
+        *([f"Standard errors over draws are at most {spread:.1f} guesses."] * (draws > 1)),
         *(
-            [
-                f"Standard errors over draws are at most {spread[2]:.1f} authors by style and {spread[3]:.1f} topics by words."
-            ]
-            * (draws > 1)
+            f"{name}, {way}: {_half_way(*of)} {_outlasting(*of, found_in[name].blind).capitalize()}"
+            for name, tasks in rows.items()
+            for way in MAKERS
+            for of in [(tasks["author"][way], tasks["topic"][way])]
         ),
-        *(f"{name}, {way}: {_half_way(of)}" for name, ways in rows.items() for way, of in ways.items()),
     ]
     return Result(tables, findings, notes)
 
@@ -233,35 +251,48 @@ def bags(embedding: Embedding) -> Table:
     return Table("Earth Mover's distances", ("bag", "other"), ("distance",), rows, SOURCE, decimals=3)
 
 
-def _plain(contest: Contest, way: str, name: str) -> Row:
-    return Row((way, "none"), contest.right(), _published("none", name), loose=ALL)
-
-
-def _claims(rows: Sequence[Row]) -> dict[str, bool]:
-    """The published pattern."""
-    plain, last = rows[0].found, rows[-1].found
-    lost = [(1 - row.found[2] / plain[2], 1 - row.found[3] / plain[3]) for row in rows]
+def _claims(authors: Sequence[Row], topics: Sequence[Row]) -> dict[str, bool]:
+    """Return the claims about the strongest attackers, and about style, which the source looked at."""
+    last = [rows[-1].found[STRONGEST] / rows[0].found[STRONGEST] for rows in (authors, topics)]
     return {
-        "noise takes authors away: at the smallest epsilon style is right at most half as often": last[2]
-        <= plain[2] / 2,
-        "topics outlast authors: at some epsilon style loses a fifth of its right guesses or more, topics at most half as "
-        "large a share": any(author >= 0.2 and topic <= author / 2 for author, topic in lost),
-        "whoever knows the mechanism does at least nearly as well": all(r.found[4] >= r.found[2] - 4 for r in rows),
+        "noise takes authors away: at the smallest epsilon the strongest attacker names at most half as many": last[0]
+        <= 0.5,
+        "at the smallest epsilon fewer topics are named than without noise": last[1] < 1,
+        "style is not the strongest: at some epsilon another attacker names at least a tenth more of the authors": any(
+            row.found[STRONGEST] - row.found[STYLE] >= 0.1 * authors[0].found[STRONGEST] for row in authors[1:]
+        ),
     }
 
 
-def _half_way(rows: Sequence[Row]) -> str:
-    """What is left where about half of the words are."""
-    plain, half = rows[0].found, min(rows[1:], key=lambda row: abs(row.found[5] - 0.5))
+def _outlasting(authors: Sequence[Row], topics: Sequence[Row], blind: float) -> str:
+    """Return at how many epsilons the strongest attackers keep a larger share of authors than of topics, beyond blind guesses."""
+    kept = [
+        [(row.found[STRONGEST] - least) / (rows[0].found[STRONGEST] - least) for row in rows[1:]]
+        for rows, least in ((authors, 1.0), (topics, blind))
+    ]
+    more = sum(author > topic for author, topic in zip(*kept, strict=True))
     return (
-        f"at epsilon {half.label[1]}, where {half.found[5]:.0%} of words are kept, style keeps {half.found[2] / plain[2]:.0%} "
-        f"of its right guesses about authors, and words keep {half.found[3] / plain[3]:.0%} of those about topics."
+        f"beyond blind guesses, a larger share of authors than of topics is left at {more} of {len(kept[0])} epsilons."
     )
 
 
-def _published(epsilon: str, name: str) -> tuple[float | None, ...] | None:
-    found = PUBLISHED.get(epsilon) if name.startswith("2") else None
-    return None if found is None else (*map(float, found), None, None)
+def _half_way(authors: Sequence[Row], topics: Sequence[Row]) -> str:
+    """Return the right guesses of the strongest attackers where about half of the words are kept."""
+    place = min(range(1, len(authors)), key=lambda place: abs(authors[place].found[KEPT] - 0.5))
+    author, topic = authors[place], topics[place]
+    return (
+        f"at epsilon {author.label[1]}, where {author.found[KEPT]:.0%} of words are kept, the strongest attackers name "
+        f"{author.found[STRONGEST]:.1f} authors ({authors[0].found[STRONGEST]:.0f} without noise) and "
+        f"{topic.found[STRONGEST]:.1f} topics ({topics[0].found[STRONGEST]:.0f})."
+    )
+
+
+def _published(epsilon: str, name: str, task: str) -> tuple[float | None, ...] | None:
+    found = PUBLISHED.get(epsilon) if name.startswith("2 topics") else None
+    printed = PRINTED[task]
+    return (
+        None if found is None else tuple(float(found[printed[i]]) if i in printed else None for i in range(len(NAMES)))
+    )
 
 
 def figure(quick: bool = False) -> Figure:
@@ -271,14 +302,15 @@ def figure(quick: bool = False) -> Figure:
     here = (data_folder() / f"{DEFAULT}{SUFFIX}").exists() and place().exists()
     tables = [table for table in result(quick or not here, runs=1).tables if table.names == NAMES]
     picture = blank_figure(9, 3.6)
-    for axes, table in zip(np.atleast_1d(picture.subplots(1, len(tables))), tables, strict=True):
+    pairs = list(zip(tables[::2], tables[1::2], strict=True))
+    for axes, pair in zip(np.atleast_1d(picture.subplots(1, len(pairs))), pairs, strict=True):
         for way, style in (("laplace", "--"), ("exact", "-")):
-            rows = [row for row in table.rows if row.label[0] == way and row.label[1] != "none"]
-            places = [float(row.label[1]) for row in rows]
-            for column, colour, label in ((2, "#c4500b", "author, by style"), (3, "#2b7bba", "topic, by words")):
-                told = f"{label} ({way})"
-                axes.plot(places, [row.found[column] for row in rows], style, color=colour, label=told)
-        axes.set(xlabel="epsilon for each unit of distance", ylabel="right guesses", title=table.title)
+            for task, table, colour in zip(TASKS, pair, ("#c4500b", "#2b7bba"), strict=True):
+                rows = [row for row in table.rows if row.label[0] == way and row.label[1] != "none"]
+                places, right = [float(row.label[1]) for row in rows], [row.found[STRONGEST] for row in rows]
+                axes.plot(places, right, style, color=colour, label=f"{task}s ({way})")
+        title = pair[0].title.partition(": ")[2]
+        axes.set(xlabel="epsilon for each unit of distance", ylabel="right guesses of the strongest", title=title)
         axes.yaxis.get_major_locator().set_params(integer=True)
         axes.legend(frameon=False, fontsize=8)
     return picture

@@ -13,19 +13,20 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Experiment", "Result", "Row", "Table", "allowance", "command", "load"]
+__all__ = ["Experiment", "Result", "Row", "Table", "Tally", "allowance", "command", "load"]
 
 CLOSE = 1e-4
 """Numbers that differ by no more than this agree, unless a row says otherwise: most of those reported have four decimals."""
 FALSE_ALARMS = 1e-5
+NOTHING = "nothing to compare"
 
 
 @dataclass(frozen=True)
@@ -49,16 +50,63 @@ class Row:
         return self.reported or (None,) * len(self.found)
 
     @property
-    def verdicts(self) -> tuple[bool, ...]:
-        """For each number, whether it agrees with what was reported; one that need not agree does."""
+    def near(self) -> tuple[bool | None, ...]:
+        """For each number, whether it is within the tolerance of the reported one; None where none was reported."""
         close = self.close if isinstance(self.close, tuple) else (self.close,) * len(self.found)
-        compared = zip(self.found, self.told, close, strict=True)
-        return tuple(b is None or i in self.loose or abs(a - b) <= c for i, (a, b, c) in enumerate(compared))
+        pairs = zip(self.found, self.told, close, strict=True)
+        return tuple(None if told is None else abs(found - told) <= most for found, told, most in pairs)
+
+    @property
+    def verdicts(self) -> tuple[bool | None, ...]:
+        """For each number, whether it agrees with the reported one; None for a number that is not compared."""
+        return tuple(None if place in self.loose else near for place, near in enumerate(self.near))
 
     @property
     def agrees(self) -> bool:
-        """Whether all numbers that are determined agree with those reported."""
-        return all(self.verdicts)
+        """Whether no number that was compared differs from the reported one."""
+        return False not in self.verdicts
+
+    @property
+    def tally(self) -> Tally:
+        """Numbers of this row that were compared, and those that are only shown."""
+        shown = [near for place, near in enumerate(self.near) if place in self.loose and near is not None]
+        compared = [verdict for verdict in self.verdicts if verdict is not None]
+        return Tally(len(compared), sum(compared), len(shown), shown.count(False))
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Numbers that were compared with reported ones, and numbers that are only shown next to them."""
+
+    compared: int = 0
+    agree: int = 0
+    shown: int = 0
+    apart: int = 0
+    """Among the numbers that are only shown, those that differ by more than the tolerance."""
+
+    @staticmethod
+    def of(rows: Iterable[Row]) -> Tally:
+        """Return the tally of several rows."""
+        counts = [astuple(row.tally) for row in rows]
+        return Tally(*map(sum, zip(*counts, strict=True))) if counts else Tally()
+
+    def __str__(self) -> str:
+        """Return the tally as a sentence without its full stop.
+
+        >>> print(Tally(2, 2)), print(Tally(2, 1, 12, 10)), print(Tally(0, 0, 3, 0))
+        2 of 2 compared numbers agree
+        1 of 2 compared numbers agrees; 12 numbers are only shown (~), and 10 of them differ by more than the tolerance
+        nothing to compare; 3 numbers are only shown (~)
+        (None, None, None)
+        """
+        verb = "agrees" if self.agree == 1 else "agree"
+        found = f"{self.agree} of {self.compared} compared numbers {verb}" if self.compared else NOTHING
+        if not self.shown:
+            return found
+        which = "" if self.shown == 1 else f"{self.apart} of them "
+        apart = f", and {which}{'differs' if self.apart == 1 else 'differ'} by more than the tolerance"
+        shown = "1 number is" if self.shown == 1 else f"{self.shown} numbers are"
+        return f"{found}; {shown} only shown (~){apart if self.apart else ''}"
 
 
 @dataclass(frozen=True)
@@ -76,9 +124,9 @@ class Table:
     decimals: int = 4
 
     @property
-    def compared(self) -> list[Row]:
-        """The rows that have reported numbers."""
-        return [row for row in self.rows if row.reported is not None]
+    def tally(self) -> Tally:
+        """Numbers of this table that were compared, and those that are only shown."""
+        return Tally.of(self.rows)
 
 
 @dataclass(frozen=True)
@@ -90,14 +138,28 @@ class Result:
     notes: Sequence[str] = ()
 
     @property
-    def compared(self) -> list[Row]:
-        """The rows of all tables that have reported numbers."""
-        return [row for table in self.tables for row in table.compared]
+    def rows(self) -> list[Row]:
+        """The rows of all tables."""
+        return [row for table in self.tables for row in table.rows]
 
     @property
-    def agrees(self) -> bool:
-        """Whether every determined number agrees and every claim holds."""
-        return all(row.agrees for row in self.compared) and all(self.findings.values())
+    def tally(self) -> Tally:
+        """Numbers of all tables that were compared, and those that are only shown."""
+        return Tally.of(self.rows)
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether every number that was compared agrees and every claim holds; None if there are no such numbers and claims."""
+        if not self.tally.compared and not self.findings:
+            return None
+        return all(row.agrees for row in self.rows) and all(self.findings.values())
+
+    @property
+    def verdict(self) -> str:
+        """The counts of numbers that agree and of claims that hold, in a line."""
+        claims = f"{sum(self.findings.values())} of {len(self.findings)} claims hold" if self.findings else ""
+        found = ", and ".join(filter(None, [str(self.tally) if self.tally != Tally() else "", claims])) or NOTHING
+        return f"NOT everything agrees: {found}" if self.agrees is False else found
 
 
 @dataclass(frozen=True)

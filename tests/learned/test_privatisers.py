@@ -19,8 +19,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import noisewright as nw
 from noisewright import core
-from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError
+from noisewright.cli import run
+from noisewright.core.errors import CertificateError, DataError, FileFormatError, NoisewrightError, ParameterError
 from noisewright.core.resource import Resource
 from noisewright.files import read_model, write_model
 from noisewright.learned import GAPPrivatiser
@@ -202,7 +204,7 @@ def test_the_guarantee_is_context_aware_and_adds_to_no_budget(table: GAPPrivatis
         _ = table.guarantee
 
 
-def test_certified_noise_behind_it_states_both_promises() -> None:
+def test_certified_noise_behind_it_states_both_promises(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     frame, y = people()
     bounds = {"height": (1.2, 2.3), "age": (0, 120)}
     made = GAPPrivatiser(1.0, bounds=bounds, settings=QUICK, attackers=FEW).fit(frame, y)
@@ -224,6 +226,16 @@ def test_certified_noise_behind_it_states_both_promises() -> None:
     assert spent.epsilon == pytest.approx(3.5)
     assert [one.code for one in spent.conditions] == ["not-a-training-record"]
     assert str(spent).endswith(untrained)
+    assert str(
+        core.Accountant(["a", "b"]).add(proved).add(core.Guarantee(1.0, nw.metrics.Discrete())).guarantee()
+    ).endswith(untrained)
+    path = nw.save(noisy.certificate(), tmp_path / "noise.json")
+    assert all(untrained in one for one in nw.verify(path).sentences)
+    for command in ("verify", "audit"):
+        assert run([command, str(path)]) == 0
+        assert " ".join(capsys.readouterr().out.split()).count(untrained) == 2  # the claim, and the words
+    with pytest.raises(CertificateError, match="the privatiser is not in the file"):
+        nw.mechanisms.mechanism_of(noisy.certificate())
     with pytest.raises(ParameterError, match="public range of every column of numbers, and 'height' has none"):
         GAPPrivatiser(1.0, settings=QUICK, attackers=FEW).fit(frame, y).with_epsilon(1, frame)
     with pytest.raises(ParameterError, match="epsilon"):
@@ -285,8 +297,9 @@ def test_failures_to_converge_are_said(tmp_path: Path) -> None:
         rng.normal(size=(800, 1)) + 2 * y[:, None], y
     )
     assert not made.points_[0].converged
-    assert made.points_[0].in_words().endswith("it did NOT converge")
-    assert "did NOT come to rest within its budget" in made.guarantee.in_words()
+    assert made.points_[0].in_words().endswith(f"it did NOT converge: {made.points_[0].advice}")
+    assert "epochs" in made.points_[0].advice
+    assert "did NOT come to rest with its budget spent" in made.guarantee.in_words()
     assert str(made.guarantee).endswith("did NOT converge")
     made.save(path := tmp_path / "p.nwm")
     assert not GAPPrivatiser.load(path).guarantee.converged
@@ -540,7 +553,8 @@ def test_the_promise_is_about_fresh_attackers_on_what_is_released() -> None:
     assert made.course_.watched.accuracy[0, 0] < 0.65  # all that was stated of it before
     blind = replace(point, rested=True, spent=1e-6, spent_between=(1e-6, 2e-6))
     assert (blind.missed, blind.converged) == (True, False)
-    assert "much of it is left although something is found; it did NOT converge" in blind.in_words()
+    assert "much of it is left although something is found; it did NOT converge: " in blind.in_words()
+    assert "adversary_steps" in blind.advice
 
 
 def test_distortion_is_that_of_whole_numbers_as_they_are_released() -> None:
@@ -556,4 +570,4 @@ def test_distortion_is_that_of_whole_numbers_as_they_are_released() -> None:
     assert made.guarantee.most_distortion == high
     worse = replace(point, spent=0.4, spent_between=(0.35, 0.45))
     assert (worse.over_budget, worse.converged) == (True, False)
-    assert "MORE than allowed is spent; it did NOT converge" in worse.in_words()
+    assert "MORE than allowed is spent; it did NOT converge: raise the settings penalty" in worse.in_words()

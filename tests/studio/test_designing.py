@@ -17,6 +17,7 @@ from playwright.sync_api import Page, expect
 import noisewright as nw
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import upward
+from noisewright.mechanisms.losses import errors_in_words, named_errors
 from noisewright.mechanisms.registry import registry
 from noisewright.studio.answers.best import best, best_code, best_command
 from noisewright.studio.answers.design import (
@@ -140,7 +141,8 @@ def test_a_person_looks_at_places_on_a_map(visit: Callable[..., Page]) -> None:
     town = nw.mechanisms.build(
         "planar-geometric", points=[(x, y) for x in range(3) for y in range(2)], epsilon=1, radius=1
     )
-    expect(page.get_by_label("The promise")).to_contain_text(f"{town.error('zero-one'):.4g} at the worst secret")
+    errors = errors_in_words(town, named_errors(town)).replace(" %", "\N{NO-BREAK SPACE}%")
+    expect(page.get_by_label("The promise")).to_contain_text(errors)
     page.get_by_label("how likely each secret is before").fill("1,0,0,0,0,0")
     expect(page.get_by_label("The promise")).to_contain_text("0 after the best guess (zero-one, with this prior)")
     tabs = page.get_by_label("Kinds of secrets").get_by_role("link")
@@ -244,9 +246,9 @@ def test_the_command_finds_the_best_too(tmp_path: Path) -> None:
 def test_a_person_asks_for_the_best(visit: Callable[..., Page]) -> None:
     page = visit("/design/best")
     answer = page.get_by_label("The best there is")
-    expect(answer).to_contain_text("nothing has less than")
+    expect(answer).to_contain_text("no private mechanism has a smaller expected loss (proved by a theorem)")
     page.get_by_label("metric and secrets *").fill("line:0..4")
-    expect(answer).to_contain_text(f"{nw.optimal(5, epsilon=1, loss='absolute').loss_value:.6g}")
+    expect(answer).to_contain_text(nw.optimal(5, epsilon=1, loss="absolute").loss_in_words[1])
     page.get_by_label("metric and secrets *").fill("table:/etc/passwd")
     expect(answer.get_by_role("alert")).to_contain_text("command line")
 

@@ -19,6 +19,7 @@ from typing import Literal
 
 __all__ = [
     "ceil_div",
+    "decimals",
     "downward",
     "exp_bounds",
     "factor_above",
@@ -84,6 +85,16 @@ def figure(value: float | Fraction, digits: int = 3, rounding: Literal["up", "ne
         if size >= unit:
             return f"{_plain(exact / unit, digits, rounding)}{name}"
     return _plain(exact, digits, rounding) if size >= Fraction(1, 10**6) else _shown(value, digits, ROUNDINGS[rounding])
+
+
+def decimals(value: float | Fraction, places: int = 4) -> str:
+    """Return an expected loss with a fixed number of decimals, rounded up, as columns of a table have it.
+
+    >>> decimals(0.3), decimals(2.00001)
+    ('0.3000', '2.0001')
+    """
+    exact = Fraction(value) * Fraction(10**12 - (1 if value > 0 else -1), 10**12)
+    return f"{Decimal(math.ceil(exact * 10**places)).scaleb(-places):.{places}f}"
 
 
 def numeral(value: float | Fraction) -> str:

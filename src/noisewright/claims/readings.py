@@ -290,7 +290,7 @@ def context_meaning(record: Record) -> str:
     told = record["information"]
     extra = "" if told is None else f" A release tells at most {upward(told, 4)} nats about it."
     if not record["converged"]:
-        extra += " The training of the mechanism did NOT come to rest within its budget."
+        extra += " The training of the mechanism did NOT come to rest with its budget spent."
     return (
         f"Of {record['data']}, {_hidden(record, 'the private value')} is guessed right at most "
         f"{upward(100 * record['accuracy'], 4)} % of the time by {record['adversary']}{_measured(record)}; without a release it "

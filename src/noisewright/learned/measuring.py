@@ -92,8 +92,20 @@ class Point:
 
     @property
     def converged(self) -> bool:
-        """Whether the training came to rest, within the budget, and had an adversary who saw what there is to see."""
+        """Whether the training came to rest with its budget spent, and its adversary saw what fresh attackers see.
+
+        This is not a proof of being the best: compare ``accuracy`` with ``optimum``, where that is known.
+        """
         return self.rested and not self.over_budget and not self.missed
+
+    @property
+    def advice(self) -> str:
+        """Settings to change if the training did not converge; empty if it did."""
+        if self.over_budget:
+            return "raise the settings penalty and most_penalty, or epochs"
+        if self.missed:
+            return "raise the settings adversary_steps and adversary_hidden, or epochs"
+        return "" if self.converged else "raise the setting epochs, or rate if little of the budget is spent"
 
     def in_words(self) -> str:
         """One line; numbers of several private variables in their order."""
@@ -105,7 +117,7 @@ class Point:
         rest = "; MORE than allowed is spent" if self.over_budget else ""
         rest = "; perhaps more than allowed" if self.spent > self.distortion and not rest else rest
         rest += "; much of it is left although something is found" if self.missed else ""
-        rest += "" if self.converged else "; it did NOT converge"
+        rest += "" if self.converged else f"; it did NOT converge: {self.advice}"
         low, high = self.spent_between
         best = dict.fromkeys(f"{100 * one.accuracy:.1f} % with {one.of}" for one in self.optimum if one is not None)
         beside = f", {' and '.join(best)}" if best else ""

@@ -54,6 +54,8 @@ __all__ = [
     "table_mechanism",
 ]
 
+UNTRAINED = "not-a-training-record"
+"""The condition of a claim about noise behind a learned privatiser."""
 APART = {"made_by", "randomness", "digest"}
 """What may differ between a certificate and that of its mechanism: the program that made it, and where random bits come from."""
 
@@ -68,6 +70,11 @@ def mechanism_of(certificate: Certificate) -> Mechanism:
     elif certificate.document["digest"] != checker.digest(dict(certificate.document)):
         raise CertificateError("the certificate was changed or cut after it was written: its digest does not match.")
     name = str(certificate.document["mechanism"])
+    if any(one.get("code") == UNTRAINED for one in certificate.document["claim"].get("conditions", ())):
+        raise CertificateError(
+            "the certificate is of noise behind a learned privatiser, and the privatiser is not in the file; use "
+            "GAPPrivatiser.load(...).with_epsilon(...) in Python."
+        )
     try:
         found = _rebuilt(name, certificate)
         own = None if found is None else _snapped(found, certificate)

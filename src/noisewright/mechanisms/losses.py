@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoLossError, ParameterError
-from noisewright.core.mechanism import Mechanism
+from noisewright.core.exact import figure, percent
+from noisewright.core.mechanism import Mechanism, described
 
-__all__ = ["LOSSES", "check_loss", "expected_loss", "named_errors"]
+__all__ = ["LOSSES", "check_loss", "errors_in_words", "expected_loss", "named_errors"]
 
 LOSSES = ("absolute", "squared", "zero-one")
 
@@ -31,6 +32,29 @@ def named_errors(mechanism: Mechanism) -> dict[str, float]:
         except NoLossError:
             continue
     return found
+
+
+def errors_in_words(mechanism: Mechanism, errors: Mapping[str, float]) -> str:
+    """Return the expected errors of a mechanism at its worst secret, rounded up.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism, which may have a better way to describe its errors.
+    errors : mapping
+        The expected loss at the worst secret for each named loss, from :func:`named_errors`.
+    """
+    far = described(mechanism).reading
+    if far is not None and far():
+        return far()
+    spelled = {
+        "absolute": lambda e: f"{figure(e)} absolute",
+        "squared": lambda e: f"{figure(e)} squared",
+        "zero-one": lambda e: f"another value than the truth {percent(e)} of the time",
+    }
+    shown = {loss: error for loss, error in errors.items() if loss != "zero-one" or error < 1 or len(errors) == 1}
+    found = [spelled[loss](error) if loss in spelled else f"{figure(error)} ({loss})" for loss, error in shown.items()]
+    return ", ".join(found) + " (for the secret where it is largest)" if found else "none that applies"
 
 
 def check_loss(loss: str) -> None:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noisewright.claims.figures import decimals
 from noisewright.claims.phrases import per
 from noisewright.claims.readings import counted
 from noisewright.core.arrays import Floats
@@ -133,7 +134,7 @@ class UtilityTable:
             cells = [row.name, *([row.prior] if several else [])]
             for loss in self.losses:
                 face = row.face[loss]
-                cells += ["" if face is None else f"{face:.4f}", f"{row.bayes[loss]:.4f}"]
+                cells += ["" if face is None else decimals(face), decimals(row.bayes[loss])]
             table.add_row(*cells, _epsilon(row.epsilon), row.counted)
         return table
 

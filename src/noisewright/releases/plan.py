@@ -236,12 +236,13 @@ class Plan:
         facts += [("think about", warning) for warning in self.warnings]
         return card(f"Plan of {self.policy.dataset}", facts, *self.listed_parts())
 
-    def listed_parts(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """The head and the rows of a table of all parts."""
-        rows: list[tuple[str, ...]] = [
-            (title(part), upward(part.price), part.protects, error_beside(part.error_words)) for part in self.parts
-        ]
-        return ("part", "epsilon", "between", "expected error"), rows
+    def listed_parts(self, digits: int = 6) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the head and the rows of a table of all parts; ``digits``: of an epsilon, which is rounded up."""
+        rows: list[tuple[str, ...]] = []
+        for part in self.parts:
+            price = upward(part.price, digits) + (f", delta {upward(part.delta)}" if part.delta else "")
+            rows.append((title(part), _method(part), price, part.protects, error_beside(part.error_words)))
+        return ("column or answer", "mechanism", "epsilon", "between", "expected error"), rows
 
     def to_json(self) -> dict[str, Any]:
         """The plan as plain data."""
@@ -276,6 +277,14 @@ class Plan:
         if self.budget is None:
             return found
         return {**found, "fits": self.fits, "refusal": self.refusal, "budget": _budget(self.policy, self.budget)}
+
+
+def _method(part: ColumnPlan | QueryPlan) -> str:
+    """Return how a part is protected: the mechanism, after the aggregate of an answer."""
+    if isinstance(part, ColumnPlan):
+        return part.mechanism.name if part.mechanism else "kept"
+    default = "selection" if part.query.aggregate == "quantile" else "geometric"
+    return f"{part.query.aggregate}, {part.query.mechanism or default}"
 
 
 def make_plan(
@@ -429,8 +438,8 @@ def _warnings(plan: Plan) -> list[str]:
         promise: Any = None if column.mechanism is None else column.mechanism.guarantee
         if not promise.converged:
             found.append(
-                f"{listed(column.names)}: the training of this privatiser did NOT come to rest within its budget; train it for "
-                "longer, or with another budget."
+                f"{listed(column.names)}: the training of this privatiser did NOT come to rest with its budget spent; train it "
+                "again with more epochs, or as noisewright learn train says."
             )
     perturbed = [listed(c.names) for c in plan.columns if c.protected]
     if plan.order == "kept":

@@ -10,11 +10,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noisewright.claims.readings import level_meaning, level_reading, reading
 
-__all__ = ["meaning", "short"]
+if TYPE_CHECKING:
+    from noisewright.core.guarantee import Guarantee
+
+__all__ = ["meaning", "promised", "short"]
 
 
 def short(claim: str) -> str:
@@ -26,6 +29,14 @@ def short(claim: str) -> str:
     if level is not None:  # the epsilon of a whole radius, which says more than that of a metre
         return level_reading(level)
     return reading(record)
+
+
+def promised(guarantee: Guarantee, proved: str | None) -> str:
+    """Return the guarantee of a mechanism in half a line; for places within a radius, the level within that."""
+    record = getattr(proved, "record", None)
+    if proved is not None and record is not None and level_of(record) is not None:
+        return short(proved)
+    return guarantee.reading()
 
 
 def meaning(claim: str, otherwise: str) -> str:

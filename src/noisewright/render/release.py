@@ -15,7 +15,7 @@ from typing import Any
 
 from noisewright.claims import phrases
 
-__all__ = ["part_pair"]
+__all__ = ["part_pair", "part_sentence"]
 
 
 def part_pair(part: Mapping[str, Any], relation: Mapping[str, Any]) -> str:
@@ -32,6 +32,12 @@ def part_pair(part: Mapping[str, Any], relation: Mapping[str, Any]) -> str:
     elif part["pair"]["code"] != "any":
         words += f": {phrases.pair(_dated(part['pair'], type_))}"
     return words + "".join(phrases.conditions(conditions))
+
+
+def part_sentence(part: Mapping[str, Any], relation: Mapping[str, Any]) -> str:
+    """Return what a part of a release costs, and what it protects, in the unit of its column."""
+    times = f", {part['times']} times {phrases.up(part['loss'])}" if part["times"] > 1 else ""
+    return f"{phrases.part_title(part)}: {phrases.cost(part['price'], part['delta'])} for {part_pair(part, relation)}{times}"
 
 
 def _dated(record: Mapping[str, Any], type_: str | None) -> Mapping[str, Any]:

@@ -5,6 +5,10 @@ from typing import TYPE_CHECKING
 from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.text import attackers as attackers
+    from noisewright.text import embeddings as embeddings
+    from noisewright.text import transport as transport
+    from noisewright.text import words as words
     from noisewright.text.documents.bags import sized as sized
     from noisewright.text.documents.languages import stopwords as stopwords
     from noisewright.text.documents.reading import Reader as Reader

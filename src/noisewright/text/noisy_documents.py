@@ -1,4 +1,4 @@
-r"""Documents that keep their topic and lose their author: every word is drawn by itself, and the order is forgotten.
+r"""Documents whose words are obfuscated: every word is drawn by itself, and the order is forgotten.
 
 A text is read as words of a public vocabulary (:mod:`~noisewright.text.documents`), brought to a public ``size``, and each
 word goes through a mechanism on words (:mod:`~noisewright.text.words`). What comes out is a bag of as many words, in random
@@ -280,7 +280,7 @@ ENTRY = Entry(
     NAME,
     private_documents,
     Takes("document"),
-    summary="documents as bags of noisy words: the topic stays, the author does not",
+    summary="documents as bags of noisy words: each word drawn near the true one, in random order",
     words="documents of words of a public embedding",
     rebuild=_rebuilt,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -49,9 +50,9 @@ def test_one_shows_both_numbers(call):
     answer = call("reproduce", "survey_tallies", "--quick")
     assert "0.5938 (0.5938)" in answer.out
     assert "Reported: two people as published" in answer.out
-    assert "4 of 4 rows with reported numbers agree." in answer.words
+    assert "8 of 8 compared numbers agree." in answer.words
     data = call("reproduce", "survey_tallies", "--json").json
-    assert (data["agrees"], data["rows"], data["rows_that_agree"], data["quick"]) == (True, 10, 10, False)
+    assert (data["agrees"], data["compared"], data["compared_that_agree"], data["quick"]) == (True, 20, 20, False)
     row = data["tables"][0]["rows"][0]
     assert row["label"] == ["2", "randomised tally"]
     assert (row["found"], row["reported"]) == ([0.625, 0.59375], [0.625, 0.59375])
@@ -79,11 +80,11 @@ def test_a_number_that_does_not_agree(call, monkeypatch):
     answer = call("reproduce", "survey_tallies", "--quick")
     assert answer.code == 1
     assert "0.5625 (0.5700) !" in answer.out
-    assert "3 of 4 rows" in answer.out
+    assert "7 of 8 compared numbers agree" in answer.out
     assert "! marks a number that does not agree" in answer.out
-    assert answer.out.rstrip().endswith("survey_tallies: NOT everything agrees")
+    assert answer.words.endswith("survey_tallies: NOT everything agrees: 7 of 8 compared numbers agree")
     data = call("reproduce", "survey_tallies", "--quick", "--json")
-    assert (data.code, data.json["rows_that_agree"]) == (1, 3)
+    assert (data.code, data.json["compared_that_agree"]) == (1, 7)
 
 
 def test_a_claim_that_does_not_hold(call, monkeypatch):
@@ -98,25 +99,54 @@ def test_a_claim_that_does_not_hold(call, monkeypatch):
 def test_numbers_left_open_are_marked(call):
     page = call("reproduce", "epsilon_sweep", "--quick").out
     assert "(~" in page
-    assert "~ marks a number that need not agree" in page
+    assert "~ marks a number that is only shown, not compared" in page
 
 
 def test_all_of_them(call, monkeypatch):
     monkeypatch.setattr(experiments, "NAMES", ("survey_tallies", "extended_range", "noise_shapes"))
     data = call("reproduce", "--all", "--quick", "--json").json
-    assert [(e["name"], e["rows"], e["rows_that_agree"]) for e in data["experiments"]] == [
-        ("survey_tallies", 4, 4),
-        ("extended_range", 3, 3),
+    assert [(e["name"], e["compared"], e["compared_that_agree"]) for e in data["experiments"]] == [
+        ("survey_tallies", 8, 8),
+        ("extended_range", 12, 12),
         ("noise_shapes", 2, 2),
     ]
     page = call("reproduce", "--all", "--quick")
     assert page.code == 0
-    assert "3 of 3 experiments come out as reported." in page.out
+    assert "3 of 3 experiments come out as reported, in what is compared." in page.words
     monkeypatch.setitem(extended_range.REPORTED, ("count", "variant 1"), (2.2668, 2.3, 2.2668, 2.2668))
     page = call("reproduce", "--all", "--quick")
     assert page.code == 1
-    assert "2 of 3 experiments come out as reported." in page.out
+    assert "2 of 3 experiments come out as reported" in page.words
     assert page.out.count("DIFFERS") == 1
+
+
+def test_what_was_only_shown_does_not_count_as_agreeing(call, monkeypatch):
+    row = experiments.report.Row(("x",), (1.0, 1.0), (2.0, 3.0), loose=(0, 1))
+    bare = experiments.report.Row(("x",), (1.0,))
+    monkeypatch.setattr(experiments, "NAMES", ("survey_tallies", "noise_shapes", "extended_range"))
+    for module, one in ((noise_shapes, row), (extended_range, bare)):
+        table = experiments.report.Table("t", ("a",), ("b", "c")[: len(one.found)], [one], "s")
+        monkeypatch.setattr(module, "result", lambda quick, table=table: experiments.report.Result([table]))
+    shown, empty = call("reproduce", "noise_shapes"), call("reproduce", "extended_range")
+    assert (shown.code, empty.code) == (0, 0)
+    off = "nothing to compare; 2 numbers are only shown (~), and 2 of them differ by more than the tolerance"
+    assert shown.words.endswith(f"noise_shapes: {off}")
+    assert empty.words.endswith("extended_range: nothing to compare")
+    assert not re.search("everything agrees|rows", shown.words + empty.words)
+    data = call("reproduce", "noise_shapes", "--json").json
+    assert (data["agrees"], data["verdict"]) == (None, off)
+    assert [data[key] for key in ("compared", "only_shown", "only_shown_that_differ")] == [0, 2, 2]
+    assert data["tables"][0]["rows"][0]["agrees"] == [None, None]
+    page = call("reproduce", "--all", "--quick")
+    assert page.code == 0
+    assert "1 of 1 experiment come out as reported" in page.words
+    assert "2 experiments with nothing to compare" in page.words
+    assert "2 (2 differ)" in page.words
+    claimed = experiments.report.Result([], {"the sky is blue": True})
+    monkeypatch.setattr(noise_shapes, "result", lambda quick: claimed)
+    page = call("reproduce", "--all", "--quick")
+    assert "claims alone" in page.words
+    assert "1 of 1 in claims alone; 1 experiment with nothing to compare" in page.words
 
 
 # What is refused ----------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from noisewright.learned.training import (
     Trainer,
     train_curve,
 )
+from noisewright.learned.training.trainer import Watched
 
 FEW = ["nearest neighbours"]
 THREE = np.array([[0.30, 0.05, 0.05], [0.05, 0.20, 0.05], [0.05, 0.05, 0.20]])
@@ -86,6 +87,31 @@ def test_x_6_larger_orders_come_nearer_to_the_optimum_against_guesses() -> None:
     assert log.accuracy == pytest.approx(0.8183, abs=0.006)
     assert order.accuracy == pytest.approx(0.8032, abs=0.006)
     assert order.information > log.information + 0.005
+
+
+def test_x_6_a_high_order_spends_the_budget_where_one_class_is_likelier() -> None:
+    """P(Y = 1) = 0.75 at a budget of 5: 0.7502 is reachable. Taught with her own loss, she stays blind, and 3.5 is spent."""
+    law = Mixture(0.75, -3, 3)
+    (one,), course = line(law, [5.0], loss="alpha:20")
+    best = shifts.class_noise(law, 5.0, "zero-one")
+    assert best.accuracy == pytest.approx(0.7502, abs=1e-4)
+    assert one.accuracy == pytest.approx(best.accuracy, abs=0.006)
+    assert one.spent == pytest.approx(5, rel=0.03)
+    assert course.converged().all()
+
+
+@pytest.mark.parametrize(
+    ("share", "watched", "converged"),
+    [(0.7, 0.1, False), (0.7, 0.6, True), (0.7, None, False), (1.0, 0.1, True), (1.2, 0.6, False), (0.99, None, True)],
+)
+def test_a_budget_is_left_only_where_the_watching_adversary_is_blind_too(
+    share: float, watched: float | None, converged: bool
+) -> None:
+    """The adversary of the game loses as much as a blind one throughout: perhaps because she learned nothing."""
+    still = np.full((20, 1), 0.6)
+    seen = None if watched is None else Watched(np.array([[0.85]]), np.array([[watched]]), np.array([share]), 100)
+    course = Course(still * 0 + 5 * share, still, still, np.array([0.6]), np.array([5.0]), False, seen)
+    assert course.converged().tolist() == [converged]
 
 
 def test_a_line_search_reaches_the_same() -> None:

@@ -52,7 +52,8 @@ def test_what_is_not_proved_is_an_error_with_the_reason() -> None:
 def test_the_certificate_of_a_release() -> None:
     found = nw.verify(KEPT / "certificates" / "release_of_columns.json")
     assert found.proved
-    assert len(found.sentences) == 1 + len(found.facts["parts"])
+    assert len(found.sentences) == 1 + len(found.facts["parts"]) + len(found.facts["limits"])
+    assert "Beware: a simulation with a known seed: NOT FOR RELEASE" in found.sentences
     assert found.claim is not None
     assert found.claim.startswith("epsilon = ")
     with pytest.raises(CertificateError, match="floating: everything is proved but"):

@@ -44,13 +44,22 @@ from noisewright.adversary.orders.max_case import max_refined
 from noisewright.adversary.orders.privacy import metric_refined, privacy_refined
 from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import GainWitness, MetricWitness, PosteriorWitness
+from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ChannelError, NoChannelError, ParameterError
 from noisewright.core.labels import encode_number
 from noisewright.core.metrics.metric import Metric, as_metric, named_metric
 from noisewright.core.verdict import EXACT, FAILS, SAID, UNDECIDED, WITHIN, card
+from noisewright.mechanisms.from_certificate import source_of
 from noisewright.optimality.algebra.elimination import Vector
 
 __all__ = ["Comparison", "Directions", "compare"]
+
+WHOM = {
+    "average": "every adversary, on average",
+    "max": "every adversary, at worst",
+    "privacy": "every pair of secrets",
+}
+"""Against whom an order is, for a person."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +93,23 @@ class Comparison:
         """The order, whether B may replace A, and whether A may replace B."""
         return [(name, both.forward.status, both.backward.status) for name, both in self.orders().items()]
 
+    def answers(self) -> list[tuple[str, str, str, str]]:
+        """Return a row for each order, for a person: its name, against whom it is, and both answers."""
+        rows = self.table()
+        return [(name, WHOM.get(name, "this metric"), SAID[there], SAID[back]) for name, there, back in rows]
+
+    def evidence(self) -> list[tuple[str, str, str]]:
+        """Return a title, a status, and the reason with its witness for each order and direction."""
+        return [
+            (f"{name}: {one.direction}", one.status, self._shown(one))
+            for name, both in self.orders().items()
+            for one in both
+        ]
+
+    def _shown(self, one: Refinement) -> str:
+        reason = f"{self.named(one, one.reason)}."
+        return reason if one.witness is None else f"{reason}\n{self.named(one, str(one.witness))}"
+
     def in_words(self) -> list[str]:
         """What follows, in a sentence for each direction."""
         return [_in_words(self, way) for way in (0, 1)]
@@ -93,11 +119,7 @@ class Comparison:
         rows = [("order", f"{second} may replace {first}", f"{first} may replace {second}"), *self.table()]
         widths = [max(len(row[k]) for row in rows) for k in range(3)]
         lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        for name, both in self.orders().items():
-            for one in both:
-                lines.append(f"\n{name}: {one.direction}: {one.status}; {self.named(one, one.reason)}.")
-                if one.witness is not None:
-                    lines.append(self.named(one, str(one.witness)))
+        lines += [f"\n{title}: {status}; {text}" for title, status, text in self.evidence()]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -105,8 +127,8 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         first, second = self.names
-        head = ("order", f"{second} may replace {first}", f"{first} may replace {second}")
-        rows = [(name, *(SAID[status] for status in both)) for name, *both in self.table()]
+        head = ("order", "against", f"{second} may replace {first}", f"{first} may replace {second}")
+        rows = self.answers()
         return card("Comparison", [("in words", text) for text in self.in_words()], head, rows)
 
     def named(self, one: Refinement, text: str) -> str:
@@ -139,6 +161,7 @@ def compare(
     check_tolerance(tol)
     if not isinstance(names, tuple) or len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise ParameterError("names are two pieces of text, such as ('old', 'new'), for the two that are compared.")
+    a, b = _behind(a), _behind(b)
     measure = None if metric is None else named_metric(metric) if isinstance(metric, str) else as_metric(metric)
     first, second = _both(a, b)
     ways = [f"{names[1]} may replace {names[0]}", f"{names[0]} may replace {names[1]}"]
@@ -159,6 +182,12 @@ def compare(
     averages = [_refuted(worsts[k], averages[k], pairs[k]) for k in (0, 1)]
     fixed = Directions(*metrics) if metrics else None
     return Comparison(Directions(*averages), Directions(*worsts), Directions(*privacies), fixed, measure, names)
+
+
+def _behind(thing: Any) -> Any:
+    """Return the mechanism behind a certificate, for which closed forms are known; anything else as it is."""
+    found = source_of(thing) if isinstance(thing, Certificate) else ""
+    return thing if isinstance(found, str) else found[0]
 
 
 def _both(a: Any, b: Any) -> tuple[Read, Read]:

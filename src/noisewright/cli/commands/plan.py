@@ -242,22 +242,12 @@ def parts_table(found: Plan, solved: bool = False) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    from noisewright.core.exact import upward
-    from noisewright.releases.columns.plan import ColumnPlan
-    from noisewright.releases.plan import title
-    from noisewright.releases.queries.readable import error_beside
-
+    head, rows = found.listed_parts(3 if solved else 6)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("column or answer", "mechanism", "epsilon", "between", "expected error"):
+    for name in head:
         whole = name in ("mechanism", "epsilon")  # not broken, however narrow the page: the others are
         table.add_column(name, justify="right" if name == "epsilon" else "left", overflow="fold", no_wrap=whole)
-    for part in found.parts:
-        if isinstance(part, ColumnPlan):
-            how = part.mechanism.name if part.mechanism else "kept"
-        else:
-            how = f"{part.query.aggregate}, {part.mechanism}"
-        price = upward(part.price, 3 if solved else 6) + (f", delta {upward(part.delta)}" if part.delta else "")
-        row = (title(part), how, price, part.protects, error_beside(part.error_words))
+    for row in rows:
         table.add_row(*(Text(printable(text).replace(" %", "%")) for text in row))
     return Padding(table, (0, 0, 0, 2))
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "reproduce"]
 
 FEWEST_RUNS = 2
-OPEN = "~ marks a number that need not agree: a program leaves it open, or it is a slip in print."
+OPEN = "~ marks a number that is only shown, not compared: a program leaves it open, or it is a slip in print."
 DIFFERS = "! marks a number that does not agree with the one reported."
 
 
@@ -46,7 +46,7 @@ def reproduce(
 ) -> None:
     """Run published experiments again, beside their reported numbers; alone: list them.
 
-    Ends with code 1 when a number that is determined does not agree, or a claim does not hold. They come with the source.
+    Ends with code 1 when a number that was compared does not agree, or a claim does not hold. They come with the source.
     """
     from noisewright.cli.shared.checkout import from_checkout
     from noisewright.core.errors import ParameterError
@@ -92,7 +92,7 @@ def _one(experiment: Any, quick: bool, runs: int | None, plot: str | None, as_js
             _draw(experiment, quick, picture)
     data = {**_about(experiment), "quick": quick, **_outcome(result, seconds), **_numbers(result), "picture": plot}
     emit(data, lambda: _page(experiment, result, plot), as_json)
-    if not result.agrees:
+    if result.agrees is False:
         raise typer.Exit(1)
 
 
@@ -126,8 +126,11 @@ def _about(experiment: Any) -> dict[str, Any]:
 def _outcome(result: Any, seconds: float) -> dict[str, Any]:
     return {
         "agrees": result.agrees,
-        "rows": len(result.compared),
-        "rows_that_agree": sum(row.agrees for row in result.compared),
+        "verdict": result.verdict,
+        "compared": result.tally.compared,
+        "compared_that_agree": result.tally.agree,
+        "only_shown": result.tally.shown,
+        "only_shown_that_differ": result.tally.apart,
         "claims": len(result.findings),
         "claims_that_hold": sum(result.findings.values()),
         "seconds": round(seconds, 2),
@@ -141,8 +144,9 @@ def _numbers(result: Any) -> dict[str, Any]:
             "columns": table.columns,
             "names": [" ".join(name.split()) for name in table.names],
             "source": table.source,
+            "tally": str(table.tally),
             "rows": [
-                {"label": r.label, "found": r.found, "reported": r.reported, "loose": r.loose, "agrees": r.agrees}
+                {"label": r.label, "found": r.found, "reported": r.reported, "loose": r.loose, "agrees": r.verdicts}
                 for r in table.rows
             ],
         }
@@ -156,20 +160,17 @@ def _numbers(result: Any) -> dict[str, Any]:
 
 
 def _page(experiment: Any, result: Any, plot: str | None) -> list[RenderableType]:
+    from rich.padding import Padding
     from rich.text import Text
 
     parts = _prose([f"{experiment.name}: {experiment.summary}."])
     for table in result.tables:
-        agree = sum(row.agrees for row in table.compared)
         parts += [Text(), Text(table.title, "bold"), _grid(table)]
-        parts += _prose(
-            [f"Reported: {table.source}. {agree} of {len(table.compared)} rows with reported numbers agree."]
-        )
-    rows = [row for table in result.tables for row in table.rows]
+        parts += _prose([f"Reported: {table.source}. {sentence(str(table.tally))}"])
     notes = [*result.notes]
-    if any(row.loose and row.reported for row in rows):
+    if result.tally.shown:
         notes.append(OPEN)
-    if not all(row.agrees for row in rows):
+    if not all(row.agrees for row in result.rows):
         notes.append(DIFFERS)
     if result.findings or notes:
         parts.append(Text())
@@ -177,8 +178,13 @@ def _page(experiment: Any, result: Any, plot: str | None) -> list[RenderableType
     parts += _prose(notes)
     if plot is not None:
         parts.append(Text(f"The picture is in {printable(plot)}."))
-    verdict, style = ("everything agrees", "green") if result.agrees else ("NOT everything agrees", "bold red")
-    return [*parts, Text(), heading(experiment.name, verdict, style)]
+    style = {True: "green", False: "bold red", None: "yellow"}[result.agrees]
+    return [*parts, Text(), Padding(heading(experiment.name, result.verdict, style), 0)]
+
+
+def sentence(text: str) -> str:
+    """Return a phrase as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _prose(sentences: Sequence[str]) -> list[RenderableType]:
@@ -193,8 +199,8 @@ def _grid(table: Any) -> RenderableType:
     """A table of numbers, each with the reported one beside it, or below it where the page is too narrow."""
     cells = [
         [
-            _cell(found, told, i in row.loose, good, table.decimals)
-            for i, (found, told, good) in enumerate(zip(row.found, row.told, row.verdicts, strict=True))
+            _cell(found, told, good, table.decimals)
+            for found, told, good in zip(row.found, row.told, row.verdicts, strict=True)
         ]
         for row in table.rows
     ]
@@ -215,9 +221,9 @@ def _grid(table: Any) -> RenderableType:
     return grid
 
 
-def _cell(found: float, told: float | None, loose: bool, agrees: bool, decimals: int) -> list[str]:
-    here = f"{found:.{decimals}f}"
-    return [here] if told is None else [here, f"({'~' if loose else ''}{told:.{decimals}f}){'' if agrees else ' !'}"]
+def _cell(found: float, told: float | None, agrees: bool | None, decimals: int) -> list[str]:
+    here, mark = f"{found:.{decimals}f}", "~" if agrees is None else ""
+    return [here] if told is None else [here, f"({mark}{told:.{decimals}f}){' !' if agrees is False else ''}"]
 
 
 def _table(*titles: str) -> Table:
@@ -239,7 +245,7 @@ def _all(experiments: Any, quick: bool, as_json: bool) -> None:
         with working(f"{number} of {len(experiments.NAMES)}: {name}"):
             experiment = experiments.load(name)
             outcomes.append({**_about(experiment), **_outcome(*_run(experiment, quick))})
-    agrees = all(outcome["agrees"] for outcome in outcomes)
+    agrees = all(outcome["agrees"] is not False for outcome in outcomes)
     emit({"quick": quick, "agrees": agrees, "experiments": outcomes}, lambda: _summary(outcomes), as_json)
     if not agrees:
         raise typer.Exit(1)
@@ -249,16 +255,32 @@ def _summary(outcomes: list[dict[str, Any]]) -> list[RenderableType]:
     from rich.text import Text
 
     table = _table("Experiment")
-    for title in ("Rows", "Agree", "Claims", "Hold", "Seconds"):
+    for title in ("Compared", "Agree", "Only shown", "Claims", "Hold", "Seconds"):
         table.add_column(title, justify="right")
     table.add_column("")
     for o in outcomes:
         claims = (str(o["claims"]), str(o["claims_that_hold"])) if o["claims"] else ("-", "-")
-        verdict = "ok" if o["agrees"] else "DIFFERS"
-        counts = (str(o["rows"]), str(o["rows_that_agree"]), *claims, f"{o['seconds']:.1f}")
-        table.add_row(o["name"], *counts, verdict, style=None if o["agrees"] else "red")
-    good = sum(o["agrees"] for o in outcomes)
-    return [table, Text(f"\n{good} of {plural(len(outcomes), 'experiment')} come out as reported.")]
+        shown = f"{o['only_shown']} ({o['only_shown_that_differ']} differ)" if o["only_shown"] else "-"
+        counts = (str(o["compared"]), str(o["compared_that_agree"])) if o["compared"] else ("-", "-")
+        alone = "nothing to compare" if o["agrees"] is None else "claims alone"
+        verdict = "DIFFERS" if o["agrees"] is False else "ok" if o["compared"] else alone
+        table.add_row(
+            o["name"],
+            *counts,
+            shown,
+            *claims,
+            f"{o['seconds']:.1f}",
+            verdict,
+            style="red" if verdict == "DIFFERS" else None,
+        )
+    some, claimed = (
+        [o for o in outcomes if bool(o["compared"]) == has and o["agrees"] is not None] for has in (True, False)
+    )
+    good = f"{sum(o['agrees'] for o in some)} of {plural(len(some), 'experiment')} come out as reported, in what is compared"
+    good += f"; {sum(o['agrees'] for o in claimed)} of {len(claimed)} in claims alone" if claimed else ""
+    rest = len(outcomes) - len(some) - len(claimed)
+    good += f"; {plural(rest, 'experiment')} with nothing to compare" if rest else ""
+    return [table, Text(f"\n{good}.")]
 
 
 def _list(found: list[Any], as_json: bool) -> None:

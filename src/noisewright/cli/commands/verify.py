@@ -190,7 +190,7 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    from noisewright.claims.phrases import OPEN, ORDERS, quoted, up
+    from noisewright.claims.phrases import up
 
     if result.get("problems"):
         verdict = heading(result["file"], "NOT the files of one release", "bold red")
@@ -201,20 +201,7 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     else:
         verdict = heading(result["file"], "release, NOT PROVED in every part", "bold red")
     rows = [] if result["claim"] is None else [("Claim", result["claim"])]
-    if "corrected" in result:
-        rows.append(("In the file", result["corrected"]))
-    if result["parts"] and result["public"]:
-        rows.append((OPEN, result["public"]))
-    if result["simulated"]:
-        rows.append(("Beware", "a simulation with a known seed: NOT FOR RELEASE"))
-    if result["not_protected"]:
-        rows.append((OPEN, ", ".join(map(quoted, result["not_protected"]))))
-    for one in result["context_aware"]:
-        names = ", ".join(map(quoted, one["columns"]))
-        rows.append(("No epsilon", f"{names}: changed by a context-aware privatiser, which is not proved"))
-        rows.append(("Measured", f"as stated: {one['measured']}"))
-    if result["order"] in ORDERS:
-        rows.append((OPEN, f"the order of the rows, which is {ORDERS[result['order']]}"))
+    rows += result["limits"]
     if result["reason"]:
         rows.append(("Reason", result["reason"]))
     rows.append(("Random bits", f"{_stated(result['randomness'])} (as stated)"))

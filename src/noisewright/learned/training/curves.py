@@ -97,6 +97,8 @@ def train_curve(
         "settings": settings.to_json(),
         "data": _digest(numeric, codes, truth, held_out),
     }
+    if not settings.adversary.is_log:
+        setup["taught"] = "log"  # a checkpoint of an adversary who learned with another loss is of another training
     trainer = Trainer(made, adversary, records, np.asarray(budgets, np.float64), settings, apart)
     course = trainer.run(progress, live, checkpoint, setup)
     return Curve(tuple(made.arrays(point) for point in range(len(budgets))), course)

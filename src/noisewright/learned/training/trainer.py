@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError
+from noisewright.learned.theory.losses import AdversaryLoss
 from noisewright.learned.training._torch import Tensor, torch
 from noisewright.learned.training.checkpoints import read_checkpoint, write_checkpoint
 from noisewright.learned.training.constraints import constraint_of
@@ -42,6 +43,7 @@ MEASURED_DRAWS = 4
 WITHIN = 1.05
 """A state may be kept as the best one if it spends no more than this share of its budget."""
 LEAST_GAIN = 1e-3
+LOG = AdversaryLoss(1.0)
 
 Progress = Callable[[int, int | None], None]
 Live = Callable[[int, "Course"], None]
@@ -49,7 +51,10 @@ Live = Callable[[int, "Course"], None]
 
 @dataclass(frozen=True)
 class Watched:
-    """What the adversary that only watches reached on held-out records: for every private variable (a row) and point."""
+    """Results of the adversary that only watches, for every private variable (a row) and point.
+
+    It is measured on held-out records, or on those of the training if none were held out.
+    """
 
     accuracy: Floats
     loss: Floats
@@ -76,15 +81,23 @@ class Course:
         return len(self.spent)
 
     def converged(self, within: float = 0.03, drift: float = 0.02) -> NDArray[np.bool_]:
-        """Whether a point came to rest: spends its budget to a share ``within`` (or less, where the adversary is as good as
-        blind), and her loss moved by no more than ``drift`` of the blind loss between the last two tenths of the run."""
+        """Return for each point whether the training came to rest with its budget spent.
+
+        At rest, the loss of the adversary moved by at most ``drift`` of the blind loss between the last two tenths of the
+        run. The budget counts as spent to a share ``within``. Less may be spent only where the adversary that watches, who
+        learned from the final releases, is blind too: an adversary of the game that finds nothing may have failed to learn.
+        This does not state that the optimum was reached.
+        """
         tenth = max(1, self.epochs // 10)
         last, before = self.loss[-tenth:].mean(axis=0), self.loss[-2 * tenth : -tenth or None]
         still = (
             np.abs(last - before.mean(axis=0)) <= drift * self.prior_loss if len(before) else np.zeros(len(last), bool)
         )
         share = self.spent[-tenth:].mean(axis=0) / self.budgets
-        spent = (share <= 1 + within) & ((share >= 1 - within) | (last >= (1 - drift) * self.prior_loss))
+        blind = np.zeros(len(last), bool)
+        if self.watched is not None:
+            blind = np.minimum(last, self.watched.loss.sum(axis=0)) >= (1 - drift) * self.prior_loss
+        spent = (share <= 1 + within) & ((share >= 1 - within) | blind)
         return np.asarray(still & spent)
 
 
@@ -115,7 +128,7 @@ class Trainer:
             if settings.step == "search"
             else Adam(family.parameters, settings.momentum, 0.99)
         )
-        self.watcher = self._watcher()
+        self.watcher: Any = None if held_out is None else self._watcher()
         self.watching = None if self.watcher is None else Adam(self.watcher.parameters, 0.9, 0.999)
         self.history: list[NDArray[Any]] = []
         self.best: dict[str, Tensor] = {}
@@ -168,6 +181,9 @@ class Trainer:
         if progress is not None:
             progress(total, total)
         self._settle()
+        if self.watcher is None:
+            self.watcher = self._watcher()
+            self.watching = Adam(self.watcher.parameters, 0.9, 0.999)
         return self.course(self._measured(LAST_WATCHING_STEPS, 1 << 30))
 
     def course(self, watched: Watched | None = None) -> Course:
@@ -212,7 +228,7 @@ class Trainer:
         def played() -> tuple[Play, Tensor, Tensor]:
             generator.set_state(state)
             play = self.family.play(batch, generator)
-            beliefs = self.adversary.log_beliefs(play)
+            beliefs = self._beliefs(self.adversary, play)
             lost = expected_losses(play, beliefs, self.loss)
             reward = torch.minimum(lost, self.blind) if self.settings.cap else lost
             value = -reward.sum(dim=0) + self.constraint.price(self._excess(play.distortion))
@@ -228,11 +244,21 @@ class Trainer:
         return told
 
     def _teach(self, adversary: Any, adam: Adam, batch: Records, generator: Any, rate: float) -> None:
-        """One step of an adversary; privatisers stand still."""
+        """One step of an adversary towards the posterior; privatisers stand still.
+
+        She learns with the log loss whatever hers is: that of a high order has no slope where she is sure of a wrong class.
+        """
         with torch.no_grad():
             play = self.family.play(batch, generator)
-        lost = expected_losses(play, adversary.log_beliefs(play), self.loss).sum()
+        lost = expected_losses(play, adversary.log_beliefs(play), LOG).sum()
         adam.step(slopes(lost, adversary.parameters, self.settings.clip), rate)
+
+    def _beliefs(self, adversary: Any, play: Play) -> list[Tensor]:
+        """The beliefs with which an adversary plays: her posterior, tilted to the order of her loss."""
+        beliefs: list[Tensor] = adversary.log_beliefs(play)
+        if not adversary.parameters or self.loss.is_log:  # the best response is tilted already
+            return beliefs
+        return [torch.log_softmax(self.loss.order * one, dim=2) for one in beliefs]
 
     def _excess(self, spent: Tensor) -> Tensor:
         return (spent - self.budgets) / self.budgets
@@ -259,8 +285,6 @@ class Trainer:
 
     def _watcher(self) -> Any:
         """An adversary that only watches."""
-        if self.held_out is None:
-            return None
         if isinstance(self.family, TableFamily):
             return BestResponse(self.loss.order)
         seed = self._generator((1 << 31) - 1)
@@ -270,10 +294,10 @@ class Trainer:
             tensor.requires_grad_(True)
         return made
 
-    def _measured(self, steps: int, number: int) -> Watched | None:
-        """Let the watcher learn for some steps, and measure it on held-out records."""
-        if self.held_out is None or self.watcher is None or self.watching is None:
-            return None
+    def _measured(self, steps: int, number: int) -> Watched:
+        """Let the watcher learn for some steps, and measure it on held-out records, or on all if none were held out."""
+        records = self.records if self.held_out is None else self.held_out
+        assert self.watching is not None
         generator = self._generator(number)
         if self.watcher.parameters:
             batches = self._batches(generator, steps)
@@ -282,25 +306,24 @@ class Trainer:
                 self._teach(self.watcher, self.watching, batch, generator, rate)
         with torch.no_grad():
             learned = (
-                self.watcher.log_beliefs(self.family.play(self.records, generator))
+                self._beliefs(self.watcher, self.family.play(self.records, generator))
                 if not self.watcher.parameters
                 else None
             )
-            plays = [self.family.play(self.held_out, generator) for _ in range(MEASURED_DRAWS)]
-            beliefs = learned if learned is not None else self.watcher.log_beliefs(plays[0])
+            plays = [self.family.play(records, generator) for _ in range(MEASURED_DRAWS)]
+            beliefs = learned if learned is not None else self._beliefs(self.watcher, plays[0])
             found = (accuracies(plays[0], beliefs), expected_losses(plays[0], beliefs, self.loss))
             spent = torch.stack([play.distortion for play in plays]).mean(dim=0)
         accuracy, loss, cost = (tensor.numpy().astype(np.float64) for tensor in (*found, spent))
-        return Watched(accuracy, loss, cost, len(self.held_out))
+        return Watched(accuracy, loss, cost, len(records))
 
     def _look(self, number: int) -> None:
         """Look at the watcher now and then, keep the best state of each point, and stop when none of them gets better."""
         patience, settings = self.settings.patience, self.settings
-        if patience is None or (number + 1) % settings.check_every or number < settings.warm_up:
+        due = (number + 1) % settings.check_every == 0 and number >= settings.warm_up
+        if patience is None or self.held_out is None or not due:
             return
         seen = self._measured(WATCHING_STEPS, (1 << 20) + number)
-        if seen is None:
-            return
         told = np.minimum(seen.loss, self.blind.numpy()).sum(axis=0)
         better = (told > self.best_loss + LEAST_GAIN) & (seen.spent <= WITHIN * self.budgets.numpy())
         with torch.no_grad():

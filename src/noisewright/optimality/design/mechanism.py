@@ -17,7 +17,7 @@ import numpy as np
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.exact import float_up, upward
+from noisewright.core.exact import figure, float_up, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Metric
@@ -98,13 +98,34 @@ class OptimalMechanism:
         elif self.gap == 0:
             claim = f"No mechanism with this promise{shaped} has a smaller {which} than"
         else:
-            claim = f"No mechanism with this promise{shaped} can improve by more than {self.gap:.3g} on the {which} of"
+            claim = f"No mechanism with this promise{shaped} can improve by more than {upward(self.gap, 3)} on the {which} of"
         floats = ", in floats" if "floats" in self.status else ""
         held = f" {self.shapes_in_words}" if self.shapes else ""
         return (
-            f"{claim} {self.loss_value:.6g} ({self.loss.made}{floats}): {self.path}; {self.why}.{held} "
+            f"{claim} {upward(self.loss_value)} ({self.loss.made}{floats}): {self.path}; {self.why}.{held} "
             f"{self.guarantee.in_words()}"
         )
+
+    @property
+    def loss_in_words(self) -> tuple[str, str]:
+        """Return the name of the loss that was minimised, and its value, rounded up, with how it is measured."""
+        which = "Expected loss" if self.objective == "bayes" else "Loss of the worst secret"
+        return which, f"{figure(self.loss_value, 4)} ({self.loss.made})"
+
+    @property
+    def goodness(self) -> str:
+        """Return how much smaller the loss of another private mechanism could be, and how that is known."""
+        shaped, which = " of this shape" if self.shape else "", self.loss_in_words[0].lower()
+        gap = figure(max(Fraction(self.gap), Fraction(1, 10**6))) if np.isfinite(self.gap) else ""
+        if np.isinf(self.gap):
+            return f"no private mechanism{shaped} is known to have a smaller {which} (a conjecture)"
+        if self.status == "not proved":
+            return f"not proved: another private mechanism{shaped} might be better by up to {gap}"
+        if self.gap == 0:
+            claim = f"no private mechanism{shaped} has a smaller {which}"
+        else:
+            claim = f"no private mechanism{shaped} is better by more than {gap}"
+        return f"{claim} ({'proved by a theorem' if self.status == 'a theorem' else self.status})"
 
     @property
     def shapes_in_words(self) -> str:

@@ -29,6 +29,7 @@ from noisewright.core.resource import in_place, look_in
 from noisewright.files.regular import check_regular
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import CERTIFICATE
+from noisewright.render import meaning, part_sentence
 
 if TYPE_CHECKING:
     from noisewright.releases.ledger.ledger import Ledger
@@ -59,10 +60,13 @@ class Verification:
         if not self.proved:
             wrong = () if self.folder is None else self.folder.problems
             return (*(() if self.reason is None else (self.reason,)), *wrong)
-        parts = tuple(f"{part['title']}: {part['words']}" for part in self.facts.get("parts", ()))
         agreed = () if self.folder is None else self.folder.agreed
-        said = (self.claim or "", *((self.facts["reading"],) if "reading" in self.facts else ()))
-        return (*said, *parts, *agreed)
+        if "parts" not in self.facts:
+            said = (self.claim or "", meaning(self.claim or "", self.facts.get("reading", "")))
+            return (*filter(None, said), *agreed)
+        stated = self.facts["record"]
+        parts = (part_sentence(part, stated["neighbours"]) for part in stated["parts"])
+        return (self.claim or "", *parts, *(f"{what}: {text}" for what, text in self.facts["limits"]), *agreed)
 
     def to_json(self) -> dict[str, Any]:
         """The same as plain data."""
@@ -237,7 +241,7 @@ def _release(document: dict[str, Any]) -> Verification:
     relation = found["neighbours"]
     too_wide = stated is not None and relation["unit"] is not None and relation["relation"] == "same-rows"
     context = [{**one, "measured": phrases.average_case(one["measured"])} for one in found["context_aware"]]
-    facts = {
+    facts: dict[str, Any] = {
         "record": found,
         "epsilon": found["epsilon"],
         "delta": found["delta"],
@@ -261,4 +265,22 @@ def _release(document: dict[str, Any]) -> Verification:
         "simulated": found["simulated"],
         "randomness": document["randomness"],
     }
+    facts["limits"] = _limits(facts)
     return Verification(reason is None, phrases.release_claim(found) if found["parts"] else None, reason, facts)
+
+
+def _limits(stated: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what a release leaves unprotected or unproved, with a heading for each."""
+    rows = [("In the file", stated["corrected"])] if "corrected" in stated else []
+    rows += [(phrases.OPEN, stated["public"])] if stated["parts"] and stated["public"] else []
+    if stated["simulated"]:
+        rows.append(("Beware", "a simulation with a known seed: NOT FOR RELEASE"))
+    if stated["not_protected"]:
+        rows.append((phrases.OPEN, ", ".join(map(phrases.quoted, stated["not_protected"]))))
+    for one in stated["context_aware"]:
+        names = ", ".join(map(phrases.quoted, one["columns"]))
+        rows.append(("No epsilon", f"{names}: changed by a context-aware privatiser, which is not proved"))
+        rows.append(("Measured", f"as stated: {one['measured']}"))
+    if stated["order"] in phrases.ORDERS:
+        rows.append((phrases.OPEN, f"the order of the rows, which is {phrases.ORDERS[stated['order']]}"))
+    return rows

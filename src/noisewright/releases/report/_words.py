@@ -42,10 +42,10 @@ PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 
 
 SCALE = (
-    ("Below 1", "strong; nobody learns much about one unit"),
-    ("1 to 3", "usual for data that are published; single units are well hidden from most people"),
-    ("3 to 10", "modest; lean on something beside it, such as a contract, or few who see the release"),
-    ("Above 10", "weak; somebody who looks for one person may come close to certainty"),
+    ("Below 1", "strong, for tables that differ as stated above; for larger differences it is weaker"),
+    ("1 to 3", "usual for published data; an adversary can become much surer about one unit"),
+    ("3 to 10", "modest; rely on something else as well, such as a contract, or few recipients"),
+    ("Above 10", "weak; an adversary who looks for one person may come close to certainty"),
 )
 """How totals are usually judged, from the strongest to the weakest."""
 LEAD = (

@@ -14,12 +14,15 @@ from noisewright.adversary.measures.vulnerability import posterior_vulnerability
 from noisewright.adversary.orders.compare import Comparison, compare
 from noisewright.adversary.replacement.hulls import hull_corners
 from noisewright.adversary.replacement.replacement import safe_replacement
-from noisewright.adversary.witness import GainWitness, PosteriorWitness
+from noisewright.adversary.witness import PosteriorWitness
+from noisewright.claims.figures import decimals
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import figure, float_down
+from noisewright.core.exact import float_down
 from noisewright.core.mechanism import Mechanism, certificate_once
+from noisewright.mechanisms.from_certificate import channel_of
 from noisewright.mechanisms.registry import registry
 from noisewright.optimality.utility import UtilityTable, compare_utility
 from noisewright.studio.answers.design import Designed, choices, code_of, designed, options_of, read_option
@@ -27,9 +30,7 @@ from noisewright.studio.answers.design import Designed, choices, code_of, design
 __all__ = [
     "CORNERS",
     "LETTERS",
-    "Beyond",
     "Compared",
-    "Gained",
     "Triangle",
     "commands_of",
     "compared",
@@ -45,8 +46,6 @@ FACTORS = np.geomspace(1 / 8, 8, 13)
 """Curves over epsilon go this far to both sides of the epsilon that is chosen."""
 
 LARGEST = 60
-MOST_SHOWN = 8
-"""Of a table of gains."""
 LETTERS = "ABCD"
 """The names of what is compared; so many at most."""
 
@@ -71,86 +70,20 @@ class Compared:
     """Of others than the first, the largest epsilon at which their kind may replace it, against everybody on average."""
 
     @property
-    def gains(self) -> tuple[Gained, ...]:
-        """For each replacement that is unsafe on average, an adversary who gains by it."""
-        return tuple(
-            Gained(old, new, one.witness)
-            for pair in self.orders
-            for one, (old, new) in zip(pair.average, (pair.names, pair.names[::-1]), strict=True)
-            if isinstance(one.witness, GainWitness)
-        )
+    def beyond(self) -> tuple[Floats, ...]:
+        """Lines in the triangle from beliefs that no mixture of the replaced mechanism gives, to the nearest that one gives."""
+        found = [one.witness for pair in self.orders for one in pair.max if isinstance(one.witness, PosteriorWitness)]
+        lines = (np.asarray([one.posterior, one.nearest], np.float64) for one in found if len(one.secrets) == 3)
+        return tuple(line.dot(CORNERS) for line in lines)
 
     @property
-    def beyond(self) -> tuple[Beyond, ...]:
-        """For each replacement that is unsafe at some output, a belief that nothing after the old mechanism comes to."""
-        return tuple(
-            Beyond(old, new, one.witness)
-            for pair in self.orders
-            for one, (old, new) in zip(pair.max, (pair.names, pair.names[::-1]), strict=True)
-            if isinstance(one.witness, PosteriorWitness)
-        )
-
-
-@dataclass(frozen=True)
-class Gained:
-    """An adversary to whom the new mechanism is worth more than the old one."""
-
-    old: str
-    new: str
-    witness: GainWitness
-
-    @property
-    def words(self) -> str:
-        """Who that is, and what they gain."""
-        before, after = figure(self.witness.before, 4, "down"), figure(self.witness.after, 4)
-        return (
-            f"If {self.new} replaced {self.old}: somebody who chooses a row below after the output, and is paid what stands "
-            f"there for the true secret, gets {after} on average with {self.new}, and {before} with {self.old}, all secrets "
-            "alike before."
-        )
-
-    @property
-    def head(self) -> list[str]:
-        """The columns: the true secrets."""
-        return ["choice", *(f"if it is {secret}" for secret in self.witness.gain.secrets[:MOST_SHOWN])]
-
-    @property
-    def rows(self) -> list[list[str]]:
-        """A row for each choice, with what it is worth for every secret."""
+    def costs(self) -> list[tuple[str, str, str, str]]:
+        """A row for each mechanism and loss: the expected loss at face value and after the best guess, rounded up."""
         return [
-            [str(action), *(_short(value) for value in row[:MOST_SHOWN])]
-            for action, row in list(zip(self.witness.gain.actions, self.witness.exact, strict=True))[:MOST_SHOWN]
+            (name, loss, "-" if (face := row.face[loss]) is None else decimals(face), decimals(row.bayes[loss]))
+            for name, row in zip(self.names, self.utility.rows, strict=True)
+            for loss in row.bayes
         ]
-
-    @property
-    def more(self) -> str:
-        """What is left out of the table, in a sentence."""
-        whole = max(len(self.witness.gain.secrets), len(self.witness.gain.actions))
-        return f"The first {MOST_SHOWN} of {whole} are shown; the command below says all." if whole > MOST_SHOWN else ""
-
-
-@dataclass(frozen=True)
-class Beyond:
-    """A belief after an output of the new mechanism that is no mixture of those after the old one."""
-
-    old: str
-    new: str
-    witness: PosteriorWitness
-
-    @property
-    def words(self) -> str:
-        """Which that is, and how far off."""
-        return (
-            f"If {self.new} replaced {self.old}: after its output {self.witness.output} one is surer than any mixture of outputs "
-            f"of {self.old} makes one, by a distance of {figure(self.witness.distance)}."
-        )
-
-    def line(self) -> Floats | None:
-        """From that belief to the nearest of the old mechanism, in the triangle; None without three secrets."""
-        if len(self.witness.secrets) != 3:
-            return None
-        found: Floats = np.asarray([self.witness.posterior, self.witness.nearest], np.float64).dot(CORNERS)
-        return found
 
 
 @dataclass(frozen=True)
@@ -182,12 +115,13 @@ def compared(names: Sequence[str], given: Sequence[Mapping[str, str]], metric: s
         for i, j in combinations(range(len(exact)), 2)
     )
     secrets = channels[0].inputs
+    losses = ("absolute", "squared") if all(map(is_number, secrets)) else ("zero-one",)
     safe = ((label, _safe(channels[0], name)) for label, name in zip(shown[1:], names[1:], strict=True))
     return Compared(
         shown,
         channels,
         orders,
-        compare_utility(dict(zip(shown, made, strict=True))),
+        compare_utility(dict(zip(shown, made, strict=True)), losses),
         tuple((label, *_curve(name, options)) for label, name, options in zip(shown, names, given, strict=True)),
         float(prior_vulnerability(np.full(len(secrets), 1 / len(secrets)), "identity", secrets)),
         tuple((label, epsilon) for label, epsilon in safe if epsilon is not None),
@@ -224,10 +158,6 @@ def commands_of(designs: Sequence[str], metric: str = "") -> str:
     return "\n".join([*made, *pairs])
 
 
-def _short(value: Fraction) -> str:
-    return str(value) if value.denominator < 1000 else figure(float(value), 4, "nearest")
-
-
 def _safe(first: Channel, name: str) -> float | None:
     if name not in FAMILIES or len(first.inputs) > 12:
         return None
@@ -244,9 +174,9 @@ def _channel(made: Designed) -> Channel:
 
 
 def _exact(mechanism: Mechanism, channel: Channel) -> Any:
-    """What is compared: the certificate's integers where there are any."""
+    """Return what the command compares: the certificate, or the channel where that names no mechanism with a channel."""
     certificate = certificate_once(mechanism)
-    return certificate if certificate.numerics == "exact" else channel
+    return channel if isinstance(channel_of(certificate), str) else certificate
 
 
 def _curve(name: str, given: Mapping[str, str]) -> tuple[Floats, Floats]:

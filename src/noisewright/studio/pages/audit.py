@@ -7,10 +7,11 @@ from pathlib import Path
 from nicegui import ui
 from starlette.requests import Request
 
+from noisewright.cli.commands.audit import worst_rows
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import upward
 from noisewright.files.channels import save
-from noisewright.render import short, smallest
+from noisewright.render import short
 from noisewright.studio.answers.auditing import Audited, audit_code, audited, example_channel, repaired
 from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
@@ -127,13 +128,7 @@ class _AuditPage:
         if found.reason:
             rows.append(("Certificate" if found.claim is None else "Channel", found.reason))
         if found.found is not None:
-            worst = found.found
-            rows.append(("Smallest epsilon", smallest(worst)))
-            if worst.pair is not None:
-                rows.append(("Worst pair", f"{worst.pair[0]} and {worst.pair[1]}"))
-            if worst.probabilities is not None:
-                here, there = worst.probabilities
-                rows.append(("Worst output", f"{worst.output}: probability {here:.4g} against {there:.4g}"))
+            rows += worst_rows(found.found)
         self.promise.content = words.said(found.reading) + words.facts(rows)
         self._draw(found.channel)
         self._show_elsewhere()

@@ -13,7 +13,6 @@ from starlette.requests import Request
 
 from noisewright.adversary.orders.compare import Comparison
 from noisewright.core.exact import downward
-from noisewright.core.verdict import FAILS, SAID, WITHIN
 from noisewright.studio.answers.comparing import (
     CORNERS,
     LETTERS,
@@ -45,12 +44,6 @@ EXAMPLE = {
     "b_epsilon": "1",
     "b_categories": "0,1,2",
     "metric": "line",
-}
-ANSWERS = {**SAID, FAILS: "no, shown below", WITHIN: "yes, up to rounding"}
-ORDERS = {
-    "average": "whatever they are after, on average over outputs",
-    "max": "whatever they are after, at their luckiest output",
-    "privacy": "for every metric there is",
 }
 STARTS = {"epsilon": "1", "within": "0:2", "categories": "0,1,2", "points": "0,1,2", "metric": "line", "delta": "1e-6"}
 
@@ -148,11 +141,9 @@ class _Compare:
                     sanitize=False,
                 )
                 self.triangle = Plot("nw-plot nw-tall")
-                self.beyond = ui.html("", sanitize=False)
-            self.gain_panel = ui.element("section").classes("nw-panel").props('aria-label="Who gains by it"')
-            with self.gain_panel:
-                ui.html("<h2>Who gains by the replacement</h2>", sanitize=False)
-                self.gain = ui.html("", sanitize=False)
+            with ui.element("section").classes("nw-panel").props('aria-label="Evidence for each answer"'):
+                ui.html("<h2>Evidence for each answer</h2>", sanitize=False)
+                self.evidence = ui.html("", sanitize=False)
 
     def _fill(self, which: int) -> None:
         self.forms[which].clear()
@@ -207,12 +198,10 @@ class _Compare:
             )
         )
         self._triangle(found)
-        self.gain_panel.set_visibility(bool(found.gains))
-        self.gain.content = "".join(
-            words.said(one.words)
-            + words.table(one.head, one.rows, "What each choice is worth", numbers=range(1, len(one.head)))
-            + (words.note(one.more) if one.more else "")
-            for one in found.gains
+        self.evidence.content = "".join(
+            f"<h3>{words.text(f'{title}: {status}')}</h3>" + words.code(text, title)
+            for pair in found.orders
+            for title, status, text in pair.evidence()
         )
         shown = {"metric": self.metric} if self.metric else {}
         for letter, name, given in zip(LETTERS.lower(), self.names, self.given, strict=False):
@@ -221,23 +210,16 @@ class _Compare:
         self.elsewhere.show(Task("/compare", ("compare",), {}, shown), script, command=commands_of(each, self.metric))
 
     def _costs(self, found: Compared) -> None:
-        rows = []
-        for name, row in zip(found.names, found.utility.rows, strict=True):
-            rows += [
-                (name, loss, "-" if row.face[loss] is None else f"{row.face[loss]:.4g}", f"{row.bayes[loss]:.4g}")
-                for loss in row.bayes
-            ]
         self.costs.content = words.table(
             ("mechanism", "loss", "taken at face value", "after the best guess"),
-            rows,
-            "Expected loss, all secrets equally likely",
+            found.costs,
+            "Expected loss, all secrets equally likely, rounded up",
             numbers=(2, 3),
         )
 
     def _triangle(self, found: Compared) -> None:
         drawn = [triangle_of(name, channel) for name, channel in zip(found.names, found.channels, strict=True)]
-        self.triangle_panel.set_visibility(all(drawn) or bool(found.beyond))
-        self.beyond.content = words.listed([one.words for one in found.beyond])
+        self.triangle_panel.set_visibility(all(drawn))
         if not all(drawn):
             self.triangle.show(None)
             return
@@ -300,7 +282,6 @@ def _area(one: Triangle, colour: str) -> list[dict[str, Any]]:
 
 def _witnesses(found: Compared, ink: str) -> list[dict[str, Any]]:
     """What shows that a replacement is unsafe: a belief outside of the other area, and the way back to it."""
-    lines = [line for one in found.beyond if (line := one.line()) is not None]
     return [
         {
             "type": "scatter",
@@ -313,14 +294,11 @@ def _witnesses(found: Compared, ink: str) -> list[dict[str, Any]]:
             "showlegend": place == 0,
             "hoverinfo": "name",
         }
-        for place, line in enumerate(lines)
+        for place, line in enumerate(found.beyond)
     ]
 
 
 def _verdict(pair: Comparison) -> str:
     first, second = pair.names
-    rows = [
-        (ORDERS.get(order, f"for the {order}"), ANSWERS[ahead], ANSWERS[back]) for order, ahead, back in pair.table()
-    ]
-    head = ("safe against everybody", f"{second} in place of {first}", f"{first} in place of {second}")
-    return "".join(map(words.said, pair.in_words())) + words.table(head, rows, "Which replacements are safe")
+    head = ("order", "against", f"{second} may replace {first}", f"{first} may replace {second}")
+    return "".join(map(words.said, pair.in_words())) + words.table(head, pair.answers(), "Which replacements are safe")

@@ -10,9 +10,10 @@ from starlette.requests import Request
 
 from noisewright.cli.shared.parameters import read_labels
 from noisewright.core.arrays import Floats
-from noisewright.core.exact import upward
+from noisewright.core.exact import figure, upward
+from noisewright.mechanisms.losses import errors_in_words
 from noisewright.mechanisms.registry import registry
-from noisewright.render import short
+from noisewright.render import promised, short
 from noisewright.studio.answers.design import (
     KINDS,
     LOSS_WORDS,
@@ -383,18 +384,15 @@ class _Design:
 
 def _facts(answer: _Answer, with_prior: bool) -> list[tuple[str, str]]:
     made, loss = answer.made, answer.loss
-    rows = [("Guarantee", made.mechanism.guarantee.reading())]
+    rows = [("Guarantee", promised(made.mechanism.guarantee, made.proved))]
     delta = delta_words(made)
     rows += [("Delta", delta)] if delta else []
-    worst = made.errors.get(loss)
-    rows.append(
-        ("Expected error", "none that applies" if worst is None else f"{worst:.4g} at the worst secret ({loss})")
-    )
+    rows.append(("Expected error", errors_in_words(made.mechanism, made.errors)))
     if answer.cost is not None:
         face, best = answer.cost
         before = "with this prior" if with_prior else "all secrets alike"
-        plain = "" if face is None else f"{face:.4g} taken at face value, "
-        rows.append(("On average", f"{plain}{best:.4g} after the best guess ({loss}, {before})"))
+        plain = "" if face is None else f"{figure(face, 4)} taken at face value, "
+        rows.append(("On average", f"{plain}{figure(best, 4)} after the best guess ({loss}, {before})"))
     proved = f"checked again just now: {short(made.proved)}" if made.proved else "a theorem about real numbers"
     return [*rows, ("Proof", proved)]
 

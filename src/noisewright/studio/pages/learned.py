@@ -148,7 +148,8 @@ class _LearnedPage:
         notes += [f"The optimum: {text}." for text in sorted(of)]
         notes += [f"Nobody was tried on the records as they are: {done.missing}"] if done.missing else []
         notes += [
-            f"At a budget of {one.point.distortion:g} the training did not come to rest within it; give it more epochs."
+            f"At a budget of {one.point.distortion:g} the training did NOT come to rest with its budget spent: "
+            f"{one.point.advice}."
             for one in done.reached
             if not one.point.converged
         ]

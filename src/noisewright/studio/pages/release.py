@@ -26,7 +26,6 @@ from noisewright.studio.answers.releases.release import (
     given_example,
     given_table,
     make_release,
-    part_rows,
     planned,
     stamp_of,
     zipped,
@@ -46,7 +45,6 @@ from noisewright.studio.visits import from_this_machine, visit_here
 
 __all__ = ["build"]
 
-PARTS = ("column or answer", "epsilon", "expected error", "between values", "mechanism")
 NOBODY = "every row is somebody else's"
 
 
@@ -300,7 +298,7 @@ class _ReleasePage:
         folder = self._folder()
         made = self.done is not None and self.done.folder == folder
         budget = gauge_of(found, made)
-        parts = words.table(PARTS, part_rows(found), "What each part costs, and how far off it will be", numbers=(1,))
+        parts = words.table(*found.listed_parts(), "What each part costs, and how far off it will be", numbers=(2,))
         shown = words.said(found.in_words()) + words.note(f"Between {found.between}.") + parts
         shown += f"<h3>Budget</h3>{words.gauge(budget.shares, budget.words)}"
         refusals = [one for one in (found.refusal, found.budget.refusal if found.budget else None) if one and not made]

@@ -1,4 +1,4 @@
-"""Hide the author of a text."""
+"""Obfuscate the words of a text."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ scikit-learn (the extra ``text``).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -35,7 +36,9 @@ class LinearWords:
         self._only = labels[0] if len(set(labels)) == 1 else None
         if self._only is None:
             self._model: Any = LogisticRegression(C=10.0, max_iter=1000, random_state=self.seed)
-            self._model.fit(self._weights.fit_transform([list(d) for d in documents]), list(labels))
+            with warnings.catch_warnings():  # one known text for each author is as it should be
+                warnings.filterwarnings("ignore", message="The number of unique classes", category=UserWarning)
+                self._model.fit(self._weights.fit_transform([list(d) for d in documents]), list(labels))
         return self
 
     def predict(self, documents: Sequence[Document]) -> list[str]:

@@ -31,7 +31,7 @@ def test_the_page_says_what_is_reached_and_how_good_it_is(call: Cli, here: Path)
     assert "Guessed right 70% of the time; 62.5% without a release" in answer.words
     assert "Distortion 0.1 of 0.1 allowed" in answer.words
     assert "from a distortion of 0.25 on" in answer.words
-    assert "it is no differential privacy" in answer.words
+    assert "it is not differential privacy" in answer.words
     told = answer.words.partition("Told at most ")[2].partition(" nats")[0]
     assert f"A release tells at most {told} nats about it" in answer.words  # the same digits twice
     assert "no other makes the adversary lose 0.000001 more" in answer.words

@@ -1,4 +1,4 @@
-"""``noisewright text`` and ``noisewright attack author``: from a folder of texts to documents without an author."""
+"""``noisewright text`` and ``noisewright attack author``: from a folder of texts to obfuscated documents."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from noisewright.core.channels.channel import Channel
     from noisewright.core.metrics.metric import Metric
 
-__all__ = ["COMMAND", "audit"]
+__all__ = ["COMMAND", "audit", "worst_rows"]
 
 Rows = list[tuple[str, str]]
 
@@ -153,14 +153,19 @@ def _smallest(channel: Channel, metric: Metric, data: dict[str, Any], rows: Rows
     found = channel.epsilon(metric)
     reading = audit_meaning(found, found)
     data.update(smallest=_audit_json(found), reading=reading)
-    rows.append(("Smallest epsilon", smallest(found)))
+    rows += [*worst_rows(found), ("In words", reading)]
+    return found
+
+
+def worst_rows(found: Audit) -> Rows:
+    """Return the smallest epsilon, and the pair of secrets and the output that need it."""
+    rows = [("Smallest epsilon", smallest(found))]
     if found.pair is not None:
         rows.append(("Worst pair", f"{label(found.pair[0])} and {label(found.pair[1])}"))
     if found.probabilities is not None:
         here, there = found.probabilities
         rows.append(("Worst output", f"{label(found.output)}: probability {chance(here)} against {chance(there)}"))
-    rows.append(("In words", reading))
-    return found
+    return rows
 
 
 def _delta_at(channel: Channel, metric: Metric, epsilon: Any, given: str, data: dict[str, Any], rows: Rows) -> None:

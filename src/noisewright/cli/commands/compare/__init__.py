@@ -17,18 +17,13 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from noisewright.adversary.orders.compare import Comparison
-    from noisewright.adversary.refinement import Refinement
 
 __all__ = ["COMMAND", "compare"]
 
 STYLES = {"holds (exact)": "green", "holds within tol": "green", "fails (witness)": "red", "undecided": "yellow"}
 
 MORE = ("More", "with --details: what shows each answer, a post-processing or an adversary who gains")
-ORDERS = {
-    "average": "every adversary, on average",
-    "max": "every adversary, at worst",
-    "privacy": "every pair of secrets",
-}
+STATUS = {words: status for status, words in SAID.items()}
 
 
 def compare(
@@ -158,9 +153,8 @@ def _page(first: str, second: str, found: Comparison, details: bool) -> list[Ren
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for name in ("order", "against", "B may replace A", "A may replace B"):
         table.add_column(name, no_wrap=name != "against")
-    for name, forward, backward in found.table():
-        against = ORDERS.get(name, "this metric")
-        table.add_row(name, against, *(Text(SAID[status], STYLES[status]) for status in (forward, backward)))
+    for name, against, *both in found.answers():
+        table.add_row(name, against, *(Text(said, STYLES[STATUS[said]]) for said in both))
     page: list[RenderableType] = [
         heading("A", printable(first)),
         heading("B", printable(second)),
@@ -169,22 +163,11 @@ def _page(first: str, second: str, found: Comparison, details: bool) -> list[Ren
     ]
     if not details:
         return page
-    for name, both in found.orders().items():
-        for one in both:
-            page.append(Padding(_witness(found, name, one), (1, 0, 0, 2)))
+    for title, status, text in found.evidence():
+        shown = Text(f"{title}: ", style="bold").append(status, STYLES[status])
+        shown.append("\n" + "\n".join(map(printable, text.split("\n"))), "")
+        page.append(Padding(shown, (1, 0, 0, 2)))
     return page
-
-
-def _witness(found: Comparison, name: str, one: Refinement) -> RenderableType:
-    """One answer with its reason and what shows it."""
-    from rich.text import Text
-
-    text = Text(f"{name}: {one.direction}: ", style="bold").append(one.status, STYLES[one.status])
-    text.append(f"\n{printable(found.named(one, one.reason))}.", "")
-    if one.witness is not None:
-        lines = found.named(one, str(one.witness)).split("\n")
-        text.append("\n" + "\n".join(printable(line) for line in lines), "")
-    return text
 
 
 COMMAND = Command(compare)

@@ -12,9 +12,7 @@ import typer
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, chance, emit, facts, printable, wants_json, working
 from noisewright.cli.shared.targets import draw_to, json_file, picture_file
-from noisewright.core.certificates.claims import Claim
-from noisewright.render import short
-from noisewright.render.mechanism import level_of
+from noisewright.render import promised, short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -120,21 +118,16 @@ def _drawn(mechanism: Mechanism) -> Figure:
     return draw(mechanism)
 
 
-def _promised(entry: Entry, mechanism: Mechanism, proved: str) -> str:
-    """The guarantee in half a line; of places within a radius, what holds within that."""
-    if isinstance(proved, Claim) and level_of(proved.record):
-        return short(proved)
-    return mechanism.guarantee.reading()
-
-
 def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[RenderableType]:
     from rich.text import Text
 
+    from noisewright.mechanisms.losses import errors_in_words
+
     rows = [
-        ("Guarantee", _promised(entry, mechanism, data["proved"] or "")),
+        ("Guarantee", promised(mechanism.guarantee, data["proved"])),
         ("In words", data["reading"]),
         *([("Scale of the noise", _scale_words(data))] if data["scale"] is not None else []),
-        ("Expected error", _error_words(mechanism, data["error"])),
+        ("Expected error", errors_in_words(mechanism, data["error"])),
         ("Numbers", NUMERICS.get(data["numerics"], data["numerics"])),
         ("Random bits", data["randomness"]),
     ]
@@ -151,23 +144,6 @@ def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[Rend
 
 def _scale_words(data: dict[str, Any]) -> str:
     return chance(data["scale"]) + (f": {data['reason']}" if data["reason"] else "")
-
-
-def _error_words(mechanism: Mechanism, errors: dict[str, float]) -> str:
-    from noisewright.core.exact import figure, percent
-    from noisewright.core.mechanism import described
-
-    far = described(mechanism).reading
-    if far is not None and far():
-        return far()
-    spelled = {
-        "absolute": lambda e: f"{figure(e)} absolute",
-        "squared": lambda e: f"{figure(e)} squared",
-        "zero-one": lambda e: f"another value than the truth {percent(e)} of the time",
-    }
-    shown = {loss: error for loss, error in errors.items() if loss != "zero-one" or error < 1 or len(errors) == 1}
-    found = [spelled[loss](error) if loss in spelled else f"{figure(error)} ({loss})" for loss, error in shown.items()]
-    return ", ".join(found) + " (for the secret where it is largest)" if found else "none that applies"
 
 
 def dashed(name: str) -> str:

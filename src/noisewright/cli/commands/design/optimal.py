@@ -10,7 +10,7 @@ import typer
 
 from noisewright.cli.commands.design._mechanism import NUMERICS
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, at_most, chance, emit, facts, labels, printable, wants_json, working
+from noisewright.cli.shared.output import AsJson, emit, facts, labels, printable, wants_json, working
 from noisewright.cli.shared.targets import draw_to, json_file, picture_file
 from noisewright.render import short
 
@@ -225,12 +225,11 @@ def _drawn(made: OptimalMechanism) -> Figure:
 def _page(made: OptimalMechanism, data: dict[str, Any]) -> list[RenderableType]:
     from rich.text import Text
 
-    which = "expected loss" if made.objective == "bayes" else "loss of the worst secret"
     rows = [
         ("Guarantee", made.guarantee.reading()),
         ("In words", made.guarantee.in_words()),
-        (which.capitalize(), f"{chance(made.loss_value)} ({made.loss.made})"),
-        ("How good", _goodness(made, which)),
+        made.loss_in_words,
+        ("How good", made.goodness),
         ("Why", f"{made.path}: {made.why}"),
         *([("Shape", made.shapes_in_words)] if made.shape else []),
         *([("Answers", labels(data["remap"], MOST_SHOWN))] if data["remap"] else []),
@@ -242,19 +241,6 @@ def _page(made: OptimalMechanism, data: dict[str, Any]) -> list[RenderableType]:
     ]
     title = Text.assemble(("optimal", "bold"), f": {len(made.secrets)} secrets to {len(made.actions)} outputs")
     return [title, facts((what, printable(value)) for what, value in rows)]
-
-
-def _goodness(made: OptimalMechanism, which: str) -> str:
-    shaped, gap = " of this shape" if made.shape else "", at_most(made.gap)
-    if made.gap == float("inf"):
-        return f"no private mechanism{shaped} is known to have a smaller {which} (a conjecture)"
-    if made.status == "not proved":
-        return f"not proved: another private mechanism{shaped} might be better by up to {gap}"
-    if made.gap == 0:
-        claim = f"no private mechanism{shaped} has a smaller {which}"
-    else:
-        claim = f"no private mechanism{shaped} is better by more than {gap}"
-    return f"{claim} ({'proved by a theorem' if made.status == 'a theorem' else made.status})"
 
 
 COMMAND = Command(command, help=f"{SUMMARY[:1].upper()}{SUMMARY[1:]}.", summary=SUMMARY)

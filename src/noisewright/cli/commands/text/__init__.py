@@ -1,4 +1,4 @@
-"""``noisewright text``: documents that keep their topic and lose their author."""
+"""``noisewright text``: documents whose words are obfuscated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORK = Addresses(
 
 
 def text(context: typer.Context) -> None:
-    """Obfuscate documents word by word, or find the epsilon for it; noisewright attack author says what is left of an author."""
+    """Obfuscate documents word by word, or find the epsilon for it; noisewright attack author says who is still named."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

@@ -52,7 +52,7 @@ def obfuscate(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Obfuscate documents word by word: their topic stays, their author does not.
+    """Obfuscate documents word by word. Whether that hides an author is measured by noisewright attack author.
 
     Nothing is recorded in a ledger here; a table with a column of documents goes through noisewright release.
     """

@@ -14,12 +14,11 @@ from pathlib import Path
 
 from noisewright.core.errors import BudgetError, FileFormatError
 from noisewright.core.exact import upward
-from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.curator.starting import starting_policy
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.ledger.records import downward
 from noisewright.releases.output.proving import certificate_bytes, examined
-from noisewright.releases.plan import Plan, title
+from noisewright.releases.plan import Plan
 from noisewright.releases.planning import plan
 from noisewright.releases.policy.policy import Policy
 from noisewright.releases.run import release
@@ -39,7 +38,6 @@ __all__ = [
     "given_example",
     "given_table",
     "make_release",
-    "part_rows",
     "planned",
     "stamp_of",
     "zipped",
@@ -117,16 +115,6 @@ def _policy(text: str, folder: Path) -> Policy:
     if EMBEDDING in text and not vectors.exists():
         shutil.copy(COMES_ALONG / EMBEDDING, vectors)
     return Policy.from_toml(text, name=str(folder / POLICY))
-
-
-def part_rows(found: Plan) -> list[tuple[str, str, str, str, str]]:
-    """What each part is, what it costs, how far off it will be, between which values that is, and how it is protected."""
-    rows = []
-    for part in found.parts:
-        how = (part.mechanism.name if part.mechanism else "kept") if isinstance(part, ColumnPlan) else part.mechanism
-        price = upward(part.price) + (f", delta {upward(part.delta)}" if part.delta else "")
-        rows.append((title(part), price, part.error_words, part.protects, how))
-    return rows
 
 
 @dataclass(frozen=True)

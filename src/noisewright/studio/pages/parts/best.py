@@ -100,10 +100,11 @@ class BestPage:
         self.made, given = answer
         self._there(True)
         made = self.made.mechanism
-        which = "Expected loss" if made.objective == "bayes" else "Loss of the worst secret"
         rows = [
-            (which, f"{made.loss_value:.6g}, and nothing has less than {made.bound:.6g}"),
-            ("Why", made.why),
+            ("Guarantee", made.guarantee.reading()),
+            made.loss_in_words,
+            ("How good", made.goodness),
+            ("Why", f"{made.path}: {made.why}"),
             ("Proof", f"checked again just now: {short(self.made.proved)}"),
         ]
         self.promise.content = words.said(made.in_words()) + words.facts(rows)
