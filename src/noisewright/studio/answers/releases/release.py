@@ -247,10 +247,26 @@ def make_release(
 
     Where the ledger knows a release of this table under this policy already, its folder is read, and nothing is drawn or spent.
     """
-    tempfile.tempdir = scratch
-    policy = _policy(text, Path(scratch))
-    folder = _place(policy, path, Path(root), ledger, form)
-    own, note = Path(root) in folder.parents, folder.with_suffix(".toml")
+    before, tempfile.tempdir = tempfile.tempdir, scratch
+    try:
+        return _made(text, path, Path(root), Path(scratch), ledger, form, raise_budget, told)
+    finally:
+        tempfile.tempdir = before
+
+
+def _made(
+    text: str,
+    path: str,
+    root: Path,
+    scratch: Path,
+    ledger: str | None,
+    form: str,
+    raise_budget: bool,
+    told: Callable[..., None],
+) -> Released:
+    policy = _policy(text, scratch)
+    folder = _place(policy, path, root, ledger, form)
+    own, note = root in folder.parents, folder.with_suffix(".toml")
     fresh = own and not folder.exists()
     try:
         if fresh:
