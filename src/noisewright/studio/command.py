@@ -27,7 +27,9 @@ def studio(
     ] = None,
     no_token: Annotated[
         bool,
-        typer.Option("--no-token", help="Answer every user of this machine without a token; not possible with --host."),
+        typer.Option(
+            "--no-token", help="Answer every user of this machine without a token; only for addresses of this machine."
+        ),
     ] = False,
     releases: Annotated[
         Path | None,

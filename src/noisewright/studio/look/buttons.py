@@ -12,5 +12,5 @@ __all__ = ["button"]
 
 def button(label: str, on_click: Callable[..., Any], icon: str | None = None, quiet: bool = False) -> ui.button:
     """A button that reads well in both themes; a ``quiet`` one is beside the point of a page."""
-    look, kind = ("outline no-caps", "nw-outline") if quiet else ("unelevated no-caps", "nw-full")
-    return ui.button(label, icon=icon, on_click=on_click).props(f"{look} color=primary").classes(kind)
+    look = "outline" if quiet else "unelevated text-color=accent-ink"
+    return ui.button(label, icon=icon, on_click=on_click).props(f"{look} no-caps color=primary")
