@@ -69,7 +69,7 @@ def until(met: Callable[[], object]) -> None:
 
 
 def fill_smoker(page: Page, name: str = "poll") -> None:
-    """What is known of the column; the other one is left out."""
+    """Fill in the fields of one column, and leave the other one out."""
     page.get_by_label("column age").get_by_label("what happens to it").click()
     page.get_by_role("option", name="left out").click()
     page.get_by_label("all possible values").fill("yes,no")

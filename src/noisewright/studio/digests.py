@@ -22,7 +22,7 @@ _own: bytes | None = None
 
 
 def digest_of(path: str | os.PathLike[str]) -> str:
-    """Return the keyed digest of a file; an empty text for what is no file."""
+    """Return the keyed digest of a file; an empty text for a folder or a database."""
     if not os.path.isfile(path):
         return ""
     found = hmac.new(_key(), digestmod=hashlib.sha256)

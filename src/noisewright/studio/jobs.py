@@ -47,7 +47,7 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """How long it has been at work."""
+        """Seconds since it began."""
         return time.monotonic() - self._begun
 
     def wait(self) -> State:

@@ -69,7 +69,7 @@ class Visit:
     before_end: list[Callable[[], None]] = field(default_factory=list)
     """What is at work with the files, and is ended before they are deleted."""
     awaited: list[Callable[[], None]] = field(default_factory=list)
-    """What is at work with the files and goes on when the page is closed; each returns when it is done."""
+    """Functions that wait for work with the files which goes on when the page is closed."""
     digests: dict[str, str] = field(default_factory=dict)
     """The keyed digests of the files that were given, by their paths."""
 

@@ -45,9 +45,8 @@ def frame(path: str, heading: str, lead: str, pages: Sequence[tuple[str, str]]) 
         menu = ui.button(icon="menu").props('flat round dense color=inherit aria-label="Pages"')
         ui.html('<a class="nw-brand" href="/">noise<span>wright</span></a>', sanitize=False)
         ui.element("div").classes("nw-grow")
-        switch = ui.button(icon="contrast", on_click=lambda: _switch(dark, switch)).props(
-            "flat round dense color=inherit"
-        )
+        switch = ui.button(icon="contrast").props("flat round dense color=inherit")
+        switch.on_click(lambda: _switch(dark, switch))
         switch.props["aria-label"] = _offer(bool(dark.value))
     drawer = ui.left_drawer(value=None, bordered=True).classes("nw-nav").props("width=220 breakpoint=1023")
     with drawer, ui.element("nav").props('aria-label="Pages"'):

@@ -21,7 +21,7 @@ FILE, DIGEST = "file", "digest"
 
 
 def named(name: str, digest: str, kind: str = "") -> dict[str, str]:
-    """What a link says of a file that was given; ``kind`` tells it from another file of the same page."""
+    """Return the part of a link that names a file; ``kind`` tells it from another file of the same page."""
     return {f"{kind}{FILE}": name, f"{kind}{DIGEST}": digest}
 
 
@@ -57,7 +57,7 @@ class Linked:
             ui.timer(0, lambda: taken(self.name, path), once=True)
 
     def taken(self, name: str, digest: str) -> str:
-        """What to say of a file that was opened: nothing, unless it is another one than the link is about."""
+        """Take an opened file for the wanted one; return a warning if it is another one than the link is about."""
         wanted, self.digest, self.waiting = self.digest, "", ""
         if not wanted or wanted == digest:
             return ""

@@ -22,7 +22,7 @@ class Plot:
         on_theme(lambda dark: self.show(self._figure))
 
     def show(self, figure: dict[str, Any] | None) -> None:
-        """Draw this now, in the theme of the page; a figure that is there is changed, not made anew."""
+        """Draw this now, in the theme of the page; a figure that is there is changed, not replaced."""
         self._figure = figure = None if figure is None else in_theme(figure, is_dark())
         if figure is None:
             self._place.clear()

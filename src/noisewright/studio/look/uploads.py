@@ -39,7 +39,7 @@ def file_button(
         try:
             name, content = event.file.name, getattr(event.file, "_path", None) or await event.file.read()
             where = await run.io_bound(visit.keep, name, content, allowed)
-            answer = taken(Path(name).name, where)
+            answer = None if where is None else taken(Path(name).name, where)
             if answer is not None:
                 await answer
         except Exception as problem:  # whatever is in a file, what comes of it is a sentence
@@ -63,7 +63,7 @@ def file_button(
     hidden.classes("nw-hidden")
     hidden.props(f'accept="{",".join(allowed)}" aria-hidden=true tabindex=-1')
     button(label, lambda: hidden.run_method("pickFiles"), icon="upload_file")
-    arriving = ui.element("div").classes("nw-row").props('role="status"')
+    arriving: ui.element = ui.element("div").classes("nw-row").props('role="status"')
     with arriving:
         ui.html(words.note("Receiving the file"), sanitize=False)
         button("Cancel", cancel, icon="close", quiet=True)

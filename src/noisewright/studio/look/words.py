@@ -105,7 +105,7 @@ def note(text: str) -> str:
 
 
 def warning(text: str) -> str:
-    """What a person should know before going on, although nothing is refused."""
+    """Format a warning that refuses nothing."""
     return f'<p class="nw-alarm">{escape(text)}</p>'
 
 

@@ -16,7 +16,7 @@ __all__ = ["Work"]
 
 
 class Work:
-    """One job at a time; ``done`` is called with its result, ``refused`` with the sentence in which it ended otherwise.
+    """One job at a time: ``done``, which may wait, is called with its result, ``refused`` with why it ended otherwise.
 
     It ends with its page, unless it ``outlives`` it; and after ``limit`` seconds, where there is a limit.
     """
@@ -24,7 +24,7 @@ class Work:
     def __init__(
         self,
         what: str,
-        done: Callable[[Any], None],
+        done: Callable[[Any], Any],
         refused: Callable[[str], None],
         unit: str = "rows",
         *,

@@ -54,7 +54,7 @@ class _LearnedPage:
     def __init__(self, given: dict[str, str], linked: Linked) -> None:
         self.given, self.linked, self.dark, self.visit = given, linked, is_dark(), visit_here()
         self.file: dict[str, str] = {}
-        """What a link says of the file that was given."""
+        """Part of a link that names the file."""
         self.path = str(example_table(self.visit.place("example").parent))
         self.name = Path(self.path).name
         self.done: Learned | None = None

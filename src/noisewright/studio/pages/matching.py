@@ -55,7 +55,7 @@ class _MatchingPage:
         self.people: Matching = example_profiles()
         self.name, self.linked = "profiles.csv", linked
         self.file: dict[str, str] = {}
-        """What a link says of the file that was given."""
+        """Part of a link that names the file."""
 
     def build(self) -> None:
         """The profiles beside what becomes of them."""

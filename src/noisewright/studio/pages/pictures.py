@@ -52,7 +52,7 @@ class _PicturePage:
     def __init__(self, given: dict[str, str], linked: Linked) -> None:
         self.given, self.linked, self.visit = given, linked, visit_here()
         self.file: dict[str, str] = {}
-        """What a link says of the file that was given."""
+        """Part of a link that names the file."""
         self.picture, self.name = example_picture(), EXAMPLE
 
     def build(self) -> None:

@@ -76,7 +76,7 @@ class _ReleasePage:
         self.format = asked.get("format", "") if asked.get("format", "") in FORMATS else FORMATS[0]
         self.raising = "raise_budget" in asked
         self.made = ""
-        """What the release that is shown was made of, as :meth:`_wanted` tells it."""
+        """Policy, table, ledger and format of the release that is shown, as :meth:`_wanted` returns them."""
         self.edited, self.warned = False, ""
 
     def build(self) -> None:

@@ -24,7 +24,7 @@ from noisewright.text.embeddings.places import COMES_ALONG
 __all__ = ["ID", "Kept", "find_kept", "home_of", "keep_in", "kept_of", "releases_folder", "zipped"]
 
 ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}")
-"""How the library makes up ids of releases."""
+"""Ids of releases as the library makes them up."""
 NAME = re.compile(rf"({ID.pattern})(?:-[a-z0-9-]{{1,10}})?")
 """The name of a folder: an id, and for a copy in another format that format."""
 LONGEST = 60

@@ -71,7 +71,7 @@ class Given:
     """Whether the types of its columns were guessed from cells."""
     example: str = ""
     digest: str = ""
-    """Its keyed digest, by which a link knows it again; nothing for what is no file."""
+    """Keyed digest, by which a link recognises the file; empty for folders and databases."""
 
     @property
     def columns(self) -> list[str]:
@@ -228,7 +228,7 @@ class Released:
     reread: bool
     report: str
     left: str
-    """What is left of the budget; nothing where it is not asked."""
+    """Budget that is left, in words; empty for a release that was made earlier."""
     proved: bool
     sentences: tuple[str, ...]
 

@@ -1,4 +1,4 @@
-"""How often a range was tried against a table.
+"""Counts of the ranges that were tried against a table.
 
 A plan is free, and says whether a value of the table lies outside of the typed range. Whoever tries ranges until none does finds
 the largest value, which the policy then publishes. So the studio counts the ranges that were tried, and says it.
@@ -24,12 +24,12 @@ def note_tries(table: str, form: Form) -> None:
 
 
 def tries(table: str, column: Column) -> int:
-    """How many ranges of a column were tried against a table."""
+    """Count the ranges of a column that were tried against a table."""
     return len(_tried.get((table, column.names), ()))
 
 
 def too_many(table: str, column: Column) -> str:
-    """What to say beside the range of a column; nothing while few were tried."""
+    """Word the warning for the range of a column; return an empty text while few were tried."""
     count = tries(table, column)
     if count <= MOST_TRIES:
         return ""

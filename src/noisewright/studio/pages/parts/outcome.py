@@ -1,4 +1,4 @@
-"""What was released: just now or earlier, with its proof, its report and everything to take away."""
+"""Panels for releases, made just now or earlier: proof, report and download."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Outcome:
         self._show(done, file, example, f"{what}; epsilon {done.left} is left.{again}")
 
     async def show_kept(self, name: str) -> None:
-        """Show a release that is kept, proved again; or say that there is none of this name."""
+        """Show a release that is kept, proved again; or refuse a name that no kept release has."""
         kept = find_kept(name)
         self.panel.set_visibility(True)
         if kept is None:

@@ -31,7 +31,7 @@ FIELDS = (
 MOST_SHOWN = 40
 EXAMPLE = "sport"
 KINDS = ("reports_", "mechanism_")
-"""How a link tells the two files apart."""
+"""Prefixes by which a link tells the two files apart."""
 
 
 class Reports:
@@ -45,7 +45,7 @@ class Reports:
         self.reports: tuple[str, Path] | None = None
         self.mechanism: tuple[str, Path] | None = None
         self.others = ""
-        """What is said of files that are not those of the link."""
+        """Warnings about files that are not those of the link."""
 
     def build(self) -> None:
         """The files beside the estimate."""
@@ -157,7 +157,7 @@ class Reports:
         self._elsewhere()
 
     def _files(self) -> dict[str, str]:
-        """What a link says of the files that were given, or of those that are still wanted."""
+        """Return the part of a link that names the files, given or still wanted."""
         found: dict[str, str] = {}
         for kind, pair in zip(KINDS, (self.reports, self.mechanism), strict=True):
             linked = self.linked[kind]

@@ -23,11 +23,11 @@ __all__ = ["READING_LIMIT", "TableStep", "is_large"]
 LARGE = 4 * 2**20
 """A table of more bytes is read by a process of its own, which can be cancelled."""
 READING_LIMIT = 600.0
-"""So many seconds a table may take."""
+"""Maximum number of seconds for reading or checking a table."""
 
 
 def is_large(path: str) -> bool:
-    """Whether a table is read in a job: a large file, a folder, or what is no file."""
+    """Whether a table is read in a job: a large file, a folder or a database."""
     return not os.path.isfile(path) or os.path.getsize(path) > LARGE
 
 
