@@ -131,7 +131,7 @@ class _Answer:
     def __init__(self, guard: Guard, scope: Scope, receive: Receive, send: Send) -> None:
         self.guard, self.scope, self.receive, self.send = guard, scope, receive, send
         self.nonce = secrets.token_urlsafe(16)
-        self.read = 0
+        self.read, self.gone = 0, False
         self.page: list[bytes] | None = None
         self.start: Message = {}
 
@@ -141,8 +141,9 @@ class _Answer:
         except _TooLargeError:
             if not self.start:
                 await _refuse(self.scope, self.send, 413, self.guard._too_large())
-        except Exception as problem:
-            if type(problem).__name__ == "ClientDisconnect":  # a page was closed, or an upload was cancelled
+        except Exception:
+            if self.gone:  # the page was closed, or the upload cancelled; nobody reads the answer
+                await _refuse(self.scope, self.send, 400, "The request ended before it was complete.")
                 return
             logging.getLogger(__name__).exception("a page of the studio failed")
             if not self.start:
@@ -150,6 +151,7 @@ class _Answer:
 
     async def _counted(self) -> Message:
         message = await self.receive()
+        self.gone = self.gone or message["type"] == "http.disconnect"
         self.read += len(message.get("body", b""))
         if self.read > self.guard.largest:
             raise _TooLargeError
