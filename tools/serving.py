@@ -17,15 +17,22 @@ RUN = "import sys; from noisewright.cli import main; sys.argv = ['noisewright', 
 
 
 @contextmanager
-def running(folder: Path, *options: str, before: str = "") -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """The address of a studio of its own, and its process; ``before``: a line of Python that its process runs first."""
+def running(
+    folder: Path, *options: str, before: str = "", token: bool = False
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The address of a studio of its own, and its process; ``before``: a line of Python that its process runs first.
+
+    It answers without a token, unless an option names one, or ``token`` lets it make one.
+    """
     port = _free_port()
     scratch = folder / "tmp"
     scratch.mkdir(exist_ok=True)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "NICEGUI"))} | {
         "TMPDIR": str(scratch),
         "NOISEWRIGHT_LEDGER": str(folder / "ledger.sqlite"),
+        "XDG_DATA_HOME": str(folder / "data"),
     }
+    options = options if token or "--token" in options else ("--no-token", *options)
     log = folder / "log.txt"
     with log.open("w") as told:
         process = subprocess.Popen(

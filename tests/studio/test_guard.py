@@ -111,7 +111,7 @@ def test_a_body_that_does_not_say_its_size_is_counted() -> None:
     async def send(message: dict[str, object]) -> None:
         seen.append(message)
 
-    guard = Guard(app, hosts=["me:1"], token=None, largest=100)  # type: ignore[arg-type]
+    guard = Guard(app, hosts=["me:1"], token=None, largest=100, port=1)  # type: ignore[arg-type]
     with ThreadPoolExecutor(1) as elsewhere:  # the browser of other tests has a loop of its own in this thread
         scope = {"type": "http", "headers": [(b"host", b"me:1")]}
         elsewhere.submit(lambda: asyncio.run(guard(scope, receive, send))).result()  # type: ignore[arg-type]
@@ -171,12 +171,14 @@ def test_a_token_is_wanted_once(tmp_path: Path) -> None:
     with running(tmp_path, "--token", token) as (address, _):
         assert ask(address).status == 401
         assert ask(address, "/?token=wrong").status == 401
-        assert ask(address, "/", Cookie="noisewright-studio=wrong").status == 401
+        assert ask(address, "/", Cookie=f"noisewright-studio-{urlsplit(address).port}={token}").status == 401
         assert ask(address, "/studio/studio.css").status == 401
         assert ask(address, "/_nicegui_ws/socket.io/?EIO=4&transport=polling").status == 401
         let_in = ask(address, f"/design?token={token}&epsilon=1")
         assert (let_in.status, let_in.headers["location"]) == (303, "/design?epsilon=1")
         cookie = let_in.headers["set-cookie"]
+        assert cookie.startswith(f"noisewright-studio-{urlsplit(address).port}=")  # other ports have one of their own
+        assert token not in cookie  # browsers send cookies to every port of a machine
         assert "HttpOnly" in cookie
         assert "SameSite=Strict" in cookie
         assert ask(address, "/design", Cookie=cookie.split(";")[0]).status == 200
@@ -185,15 +187,17 @@ def test_a_token_is_wanted_once(tmp_path: Path) -> None:
 
 
 def test_other_machines_are_answered_with_a_token_alone() -> None:
-    with pytest.raises(ParameterError, match="--token new"):
-        serve(host="0.0.0.0", show=False)
+    with pytest.raises(ParameterError, match="leave out --no-token"):
+        serve(host="192.0.2.1", no_token=True, show=False)
+    with pytest.raises(ParameterError, match="leave out --token or --no-token"):
+        serve(token="a-token-of-enough-letters", no_token=True, show=False)
     with pytest.raises(ParameterError, match="by which others reach this machine"):
         serve(host="0.0.0.0", token="a-token-of-enough-letters", show=False)
     for token in ("short", "sixteen letters; Path=/", "a-token-of-enough-letters\r\nSet-Cookie: x"):
         with pytest.raises(ParameterError, match="16 characters"):
             serve(token=token, show=False)
     done = subprocess.run(
-        [sys.executable, "-m", "noisewright", "studio", "--host", "0.0.0.0", "--no-show"],
+        [sys.executable, "-m", "noisewright", "studio", "--host", "192.0.2.1", "--no-token", "--no-show"],
         capture_output=True,
         text=True,
         check=False,

@@ -29,6 +29,7 @@ from noisewright.images.faces.sprites import sprite_faces
 from noisewright.studio.answers.examples import EXAMPLES
 from noisewright.studio.answers.releases import checking
 from noisewright.studio.answers.releases.checking import checked_folder, unpacked
+from noisewright.studio.answers.releases.kept import zipped
 from noisewright.studio.answers.releases.policies import Form, mechanisms_for, policy_text, rebalanced, starting_form
 from noisewright.studio.answers.releases.release import (
     gauge_of,
@@ -36,7 +37,6 @@ from noisewright.studio.answers.releases.release import (
     given_table,
     make_release,
     planned,
-    zipped,
 )
 
 pytestmark = pytest.mark.xdist_group("studio")
@@ -272,13 +272,21 @@ def test_documents_pictures_and_a_delta_are_released_and_proved(tmp_path: Path) 
     plan = planned(form, path, ledger, folder)
     assert (plan.fits, plan.epsilon, plan.delta) == (True, 29, Fraction(1, 10**6))
     done = make_release(
-        policy_text(form), path, str(folder / "out"), ledger, "parquet", False, lambda rows, of=0: told.append(rows)
+        policy_text(form),
+        path,
+        str(tmp_path / "kept"),
+        str(folder),
+        ledger,
+        "parquet",
+        False,
+        lambda rows, of=0: told.append(rows),
     )
+    archive_of = zipped(Path(done.folder), folder / "all.zip")
     assert (done.proved, done.rows, told[-1]) == (True, 30, 30)
-    with zipfile.ZipFile(zipped(done)) as archive:
+    with zipfile.ZipFile(archive_of) as archive:
         assert {"policy.toml", "small.nwe", "release/certificate.json"} <= set(archive.namelist())
         assert not [n for n in archive.namelist() if str(folder).encode() in archive.read(n)]
-    assert checked_folder(str(unpacked(zipped(done), tmp_path / "again")), ledger).proved
+    assert checked_folder(str(unpacked(archive_of, tmp_path / "again")), ledger).proved
 
 
 def test_a_budget_is_raised_where_that_is_asked_for(visits: Path, tmp_path: Path) -> None:
@@ -287,7 +295,9 @@ def test_a_budget_is_raised_where_that_is_asked_for(visits: Path, tmp_path: Path
     sex = form.columns[-1]
     form = form.having(replace(sex, mechanism="randomised-response", given={"categories": "f,m", "epsilon": "1"}))
     ledger, path = str(tmp_path / "ledger.sqlite"), str(visits)
-    make_release(policy_text(form), path, str(tmp_path / "a"), ledger, "csv", False, lambda rows, of=0: None)
+    make_release(
+        policy_text(form), path, str(tmp_path / "a"), str(tmp_path), ledger, "csv", False, lambda rows, of=0: None
+    )
     more = replace(form, budget="3")
     refused = planned(more, path, ledger, tmp_path)
     assert refused.budget is not None
@@ -296,7 +306,9 @@ def test_a_budget_is_raised_where_that_is_asked_for(visits: Path, tmp_path: Path
     assert plan.fits
     assert gauge_of(plan).words == "Of epsilon 3 for visits: 1 spent in 1 release, 1 for this one, 1 left afterwards."
     assert nw.Ledger(ledger).remaining("visits").epsilon == 1  # a plan records nothing
-    make_release(policy_text(more), path, str(tmp_path / "b"), ledger, "csv", True, lambda rows, of=0: None)
+    make_release(
+        policy_text(more), path, str(tmp_path / "b"), str(tmp_path), ledger, "csv", True, lambda rows, of=0: None
+    )
     assert nw.Ledger(ledger).remaining("visits").left_epsilon == 1
 
 

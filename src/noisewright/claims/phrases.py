@@ -467,8 +467,8 @@ def odds(who: str, factor: str, such: str, belief: str) -> str:
 def events(who: str, factor: str, plus: str, such: str, guess: str) -> str:
     """Return what a bound on the probability of events means for somebody who guesses."""
     return (
-        f"Between {who.removesuffix(',')}, no event is more than {factor} times as likely under one as under the other, plus {plus}. Somebody who "
-        f"guesses between {such}, equally likely before, is right at most {guess} of the time."
+        f"Between {who.removesuffix(',')}, no event is more than {factor} times as likely under one as under the other, plus "
+        f"{plus}. Somebody who guesses between {such}, equally likely before, is right at most {guess} of the time."
     )
 
 

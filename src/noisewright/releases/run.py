@@ -59,7 +59,7 @@ from noisewright.releases.report.page import Made, report
 from noisewright.releases.sources.source import Source
 from noisewright.releases.sources.written import read_written, written_batches
 
-__all__ = ["Release", "plan_for", "release"]
+__all__ = ["Release", "new_id", "plan_for", "release", "release_as"]
 
 _log = logging.getLogger(__name__)
 
@@ -161,6 +161,47 @@ def release(
     default. ``seed`` makes a simulation: repeatable, not recorded, and marked as not for release. ``warn`` is called with each
     caution before anything is spent.
     """
+    return release_as(
+        new_id(),
+        policy,
+        data,
+        output=output,
+        ledger=ledger,
+        engine=engine,
+        master=master,
+        format=format,
+        seed=seed,
+        replace=replace,
+        again=again,
+        raise_budget=raise_budget,
+        progress=progress,
+        warn=warn,
+    )
+
+
+def new_id() -> str:
+    """Make up the id of a release, under which its ledger records it: the time, and random digits."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
+
+
+def release_as(
+    name: str,
+    policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
+    data: Any,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    engine: Literal["auto", "local", "spark"] = "auto",
+    master: str | None = None,
+    format: OutputFormat = "parquet",
+    seed: int | None = None,
+    replace: bool = False,
+    again: bool = False,
+    raise_budget: bool = False,
+    progress: Progress | None = None,
+    warn: Callable[[str], None] | None = None,
+) -> Release:
+    """Make a release as :func:`release` does, recorded under an id that the caller made up with :func:`new_id`."""
     policy = as_policy(policy)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise ParameterError("a seed is a whole number from 0 on; leave it out for a release.")
@@ -196,7 +237,6 @@ def release(
             for caution in cautions:
                 warn(caution)
         _log.info("checked the data")
-        name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
         balance = None
         if seed is None:
             if book is None:  # made only now: whatever was refused so far leaves no ledger behind

@@ -6,6 +6,7 @@ from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.studio.command import COMMAND as COMMAND
+    from noisewright.studio.digests import digest_of as digest_of
     from noisewright.studio.jobs import Job as Job
     from noisewright.studio.security import Guard as Guard
     from noisewright.studio.server import serve as serve

@@ -2,7 +2,7 @@
 
 A job is a function of a module, called as ``function(*arguments, told=told)``; it may call ``told(done, of)`` as it goes on.
 What it returns must be plain: it comes back through a pipe. A job that is cancelled is ended, and so is that of a server that is
-gone; what it writes, it writes atomically.
+gone; what it writes, it writes atomically. A job that takes longer than its limit is ended, too.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -36,12 +37,24 @@ class State:
 class Job:
     """One function at work in a process."""
 
-    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
+    def __init__(self, function: Callable[..., Any], *arguments: Any, limit: float | None = None) -> None:
+        self._begun, self._limit = time.monotonic(), limit
         self._here, there = _spawn.Pipe(duplex=False)
         self._process = _spawn.Process(target=_work, args=(there, function, arguments), daemon=True)
         self._process.start()
         there.close()
         self.state = State()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since it began."""
+        return time.monotonic() - self._begun
+
+    def wait(self) -> State:
+        """Wait for its end."""
+        while not self.look().ended:
+            time.sleep(0.1)
+        return self.state
 
     def look(self) -> State:
         """How far it is now."""
@@ -61,13 +74,17 @@ class Job:
                 self._end(State(1, 1, True, told[0]))
             else:
                 self._end(State(ended=True, refused=told[0]))
+        if self._limit is not None and self.seconds > self._limit:
+            self.cancel(
+                f"this takes longer than the {self._limit / 60:g} minutes that the studio gives it; use the command line for it."
+            )
         return self.state
 
-    def cancel(self) -> None:
+    def cancel(self, why: str = "cancelled.") -> None:
         """End it."""
         if not self.state.ended:
             self._process.terminate()
-            self._end(State(ended=True, refused="cancelled."))
+            self._end(State(ended=True, refused=why))
 
     def _end(self, state: State) -> None:
         self.state = state

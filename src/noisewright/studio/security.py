@@ -3,7 +3,9 @@
 - The ``Host`` must be one of this server's names, so a foreign name that was pointed at this machine reaches nothing.
 - An ``Origin``, where a browser sends one, must be this server; so a foreign page can neither post nor open a socket. Nor may it
   show anything of the studio as a part of itself: a person may only follow a link to it.
-- With a token, nothing is answered without it: it comes once with the address and stays in a cookie that scripts cannot read.
+- With a token, nothing is answered without it. It comes once with the address. A cookie that scripts cannot read then holds a
+  value that is derived from it (HMAC): browsers send cookies to every port of a machine, so the token itself is in none. The name
+  of the cookie has the port, so two studios on one machine do not sign each other's people out.
 - Bodies above a limit are refused, also when they do not say how large they are.
 - Pages carry a content security policy: scripts are the server's own, and those in the page only with this answer's nonce.
 """
@@ -19,7 +21,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-__all__ = ["COOKIE", "LARGEST_FILE", "Guard", "policy_of"]
+__all__ = ["LARGEST_FILE", "Guard", "policy_of"]
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -27,7 +29,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-COOKIE = "noisewright-studio"
 LARGEST_FILE = 200 * 2**20
 """So many bytes a file may have that is given to a page."""
 _SCRIPT = re.compile(rb"<script(?=[\s>])")
@@ -58,10 +59,12 @@ def policy_of(nonce: str) -> str:
 
 
 class Guard:
-    """The layer; ``hosts`` are the names with ports under which this server is asked for."""
+    """The layer; ``hosts`` are the names with ports under which this server is asked for, ``port`` is the one it listens to."""
 
-    def __init__(self, app: App, *, hosts: Iterable[str], token: str | None, largest: int) -> None:
+    def __init__(self, app: App, *, hosts: Iterable[str], token: str | None, largest: int, port: int) -> None:
         self.app, self.hosts, self.token, self.largest = app, frozenset(h.lower() for h in hosts), token, largest
+        self.cookie = f"noisewright-studio-{port}"
+        self.pass_ = hmac.new((token or "").encode(), self.cookie.encode(), "sha256").hexdigest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, refuse, or hand on."""
@@ -93,10 +96,10 @@ class Guard:
 
     def _knows(self, cookies: str) -> bool:
         try:
-            given = SimpleCookie(cookies).get(COOKIE)
+            given = SimpleCookie(cookies).get(self.cookie)
         except CookieError:
             return False
-        return given is not None and self._right(given.value)
+        return given is not None and hmac.compare_digest(given.value.encode(), self.pass_.encode())
 
     def _right(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(), (self.token or "").encode())
@@ -106,12 +109,14 @@ class Guard:
         query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
         given = dict(query).get("token")
         if scope["type"] != "http" or given is None or not self._right(given):
-            await _refuse(scope, send, 401, "This studio needs the token that was printed when it was started.")
+            await _refuse(
+                scope, send, 401, "This studio needs its token: open the address that was printed when it was started."
+            )
             return
         rest = urlencode([pair for pair in query if pair[0] != "token"])
         where = scope["path"] + (f"?{rest}" if rest else "")
         where = "/" + where.lstrip("/\\")  # never another site
-        cookie = f"{COOKIE}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+        cookie = f"{self.cookie}={self.pass_}; HttpOnly; SameSite=Strict; Path=/"
         headers = [(b"location", where.encode()), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
@@ -126,7 +131,7 @@ class _Answer:
     def __init__(self, guard: Guard, scope: Scope, receive: Receive, send: Send) -> None:
         self.guard, self.scope, self.receive, self.send = guard, scope, receive, send
         self.nonce = secrets.token_urlsafe(16)
-        self.read = 0
+        self.read, self.gone = 0, False
         self.page: list[bytes] | None = None
         self.start: Message = {}
 
@@ -137,12 +142,16 @@ class _Answer:
             if not self.start:
                 await _refuse(self.scope, self.send, 413, self.guard._too_large())
         except Exception:
+            if self.gone:  # the page was closed, or the upload cancelled; nobody reads the answer
+                await _refuse(self.scope, self.send, 400, "The request ended before it was complete.")
+                return
             logging.getLogger(__name__).exception("a page of the studio failed")
             if not self.start:
                 await _refuse(self.scope, self.send, 500, "The studio failed at this; its terminal says where.")
 
     async def _counted(self) -> Message:
         message = await self.receive()
+        self.gone = self.gone or message["type"] == "http.disconnect"
         self.read += len(message.get("body", b""))
         if self.read > self.guard.largest:
             raise _TooLargeError

@@ -1,4 +1,4 @@
-"""The server of the studio: its pages behind the guard, on this machine alone unless somebody asks for more."""
+"""The server of the studio: its pages behind the guard, on this machine alone unless another address is named."""
 
 from __future__ import annotations
 
@@ -21,10 +21,20 @@ USUAL_PORT = 80
 """Browsers leave it out."""
 
 
-def serve(host: str | None = None, port: int = 8080, token: str | None = None, show: bool = True) -> None:
-    """Serve the studio until it is stopped; ``host``: another address than this machine's own, which needs a ``token``.
+def serve(
+    host: str | None = None,
+    port: int = 8080,
+    token: str | None = None,
+    show: bool = True,
+    *,
+    no_token: bool = False,
+    releases: Path | None = None,
+) -> None:
+    """Serve the studio until it is stopped.
 
-    ``token="new"`` makes one up and prints it with the address.
+    ``host``: another address than this machine's own. ``token``: what a browser needs to be answered; by default a new one, which
+    is printed with the address. ``no_token``: answer without one, which only an address of this machine may. ``releases``: the
+    folder in which released tables are kept.
     """
     try:
         from nicegui import app, ui
@@ -32,28 +42,32 @@ def serve(host: str | None = None, port: int = 8080, token: str | None = None, s
         raise MissingPartError("the studio needs NiceGUI; install noisewright[studio].") from None
     if not 0 < port < 65536:
         raise ParameterError(f"port must be between 1 and 65535, not {port}.")
-    if host is not None and not _is_loopback(host) and token is None:
+    if no_token and token is not None:
+        raise ParameterError("a token and no token were asked for; leave out --token or --no-token.")
+    if no_token and host is not None and not _is_loopback(host):
         raise ParameterError(
-            f"host = {host!r} can be reached by other machines, so the studio wants a token: add --token new, and give the "
+            f"host = {host!r} can be reached by other machines, so the studio needs a token: leave out --no-token, and give the "
             "address that it prints to nobody else."
         )
     if host in EVERYWHERE:
         raise ParameterError(
             f"host = {host!r} is no address; give the one by which others reach this machine, such as 192.168.1.20."
         )
-    if token == "new":
-        token = secrets.token_urlsafe(24)
-    elif token is not None and not re.fullmatch(r"[A-Za-z0-9_-]{16,200}", token):
+    if token in (None, "new"):
+        token = None if no_token else secrets.token_urlsafe(24)
+    elif not re.fullmatch(r"[A-Za-z0-9_-]{16,200}", token):
         raise ParameterError(
-            "a token has at least 16 characters out of letters, digits, - and _; --token new makes one."
+            "a token has at least 16 characters out of letters, digits, - and _; without --token, one is made."
         )
+    from noisewright.studio.answers.releases.kept import keep_in
     from noisewright.studio.site import PAGES
-    from noisewright.studio.visits import clear_all
+    from noisewright.studio.visits import begin, clear_all
 
-    clear_all(dead_alone=True)
+    keep_in(releases)
+    begin()
     app.on_shutdown(clear_all)
     app.add_static_files("/studio", Path(__file__).parent / "assets")
-    app.add_middleware(Guard, hosts=names_of(host, port), token=token, largest=LARGEST_FILE)
+    app.add_middleware(Guard, hosts=names_of(host, port), token=token, largest=LARGEST_FILE, port=port)
     for page in PAGES:
         page.register()
     asked = f"?token={token}" if token else ""

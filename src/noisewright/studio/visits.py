@@ -2,7 +2,8 @@
 
 Files lie in a folder that only this account can read, under names that the server made up; the folder of a visit goes when its
 page is closed, and all of them go when the server stops, also when it is killed: a shell waits for its end, and then deletes
-them. What a machine that lost its power had goes when the next server starts.
+them. What a machine that lost its power had goes when the next server starts. Temporary files of the server and its jobs lie in
+the same folder, so that an upload leaves no copy elsewhere.
 """
 
 from __future__ import annotations
@@ -11,14 +12,16 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 
 from noisewright.core.errors import DataError
+from noisewright.studio.digests import digest_of
 
-__all__ = ["Visit", "clear_all", "from_this_machine", "visit_here"]
+__all__ = ["Visit", "begin", "clear_all", "from_this_machine", "still_here", "visit_here"]
 
 PREFIX = "noisewright-studio-"
 SUFFIXES = (
@@ -46,6 +49,10 @@ WAIT_AND_DELETE = 'read -r end; rm -rf -- "$1"'
 
 _root: Path | None = None
 _widow: subprocess.Popen[bytes] | None = None
+_system: Path | None = None
+"""The temporary folder of the system, once the server has one of its own in it."""
+_open: dict[Path, Visit] = {}
+"""The pages that are open, by the folders of their files."""
 
 
 @dataclass
@@ -61,20 +68,32 @@ class Visit:
     """How many bytes were given."""
     before_end: list[Callable[[], None]] = field(default_factory=list)
     """What is at work with the files, and is ended before they are deleted."""
+    awaited: list[Callable[[], None]] = field(default_factory=list)
+    """Functions that wait for work with the files which goes on when the page is closed."""
+    digests: dict[str, str] = field(default_factory=dict)
+    """The keyed digests of the files that were given, by their paths."""
 
-    def keep(self, name: str, content: bytes, allowed: tuple[str, ...] = SUFFIXES) -> Path:
-        """Write a file that was given; its name is only remembered, its ending only where it is one of those allowed."""
+    def keep(self, name: str, content: bytes | Path, allowed: tuple[str, ...] = SUFFIXES) -> Path:
+        """Keep a file that was given, as its bytes or as a temporary file, which is moved.
+
+        Its name is only remembered, its ending only where it is one of those allowed.
+        """
         suffix = Path(name.replace("\\", "/")).suffix.lower()
         if suffix not in allowed:
             raise DataError(f"a file that ends with {', '.join(allowed)} is wanted here.")
-        if self.size + len(content) > MOST_KEPT:
+        size = content.stat().st_size if isinstance(content, Path) else len(content)
+        if self.size + size > MOST_KEPT:
             raise DataError("this page has been given as much as it keeps; open it anew for another file.")
-        self.size += len(content)
+        self.size += size
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         target = self.folder / f"{GIVEN}{self.kept}{suffix}"
         self.kept += 1
-        target.write_bytes(content)
+        if isinstance(content, Path):
+            shutil.move(content, target)
+        else:
+            target.write_bytes(content)
         self.names[Path(name.replace("\\", "/")).name] = target
+        self.digests[str(target)] = digest_of(target)
         return target
 
     def said(self, sentence: str) -> str:
@@ -91,17 +110,33 @@ class Visit:
         return self.folder / name
 
     def end(self) -> None:
-        """Delete the files, once nothing works with them."""
+        """Delete the files, once nothing works with them; what goes on without the page is waited for in a thread."""
+        _open.pop(self.folder, None)
         for stop in self.before_end:
             stop()
+        threading.Thread(target=self._delete, daemon=True).start() if self.awaited else self._delete()
+
+    def _delete(self) -> None:
+        for done in self.awaited:
+            done()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def begin() -> None:
+    """Let temporary files of this server and of its jobs lie in its own folder; what servers that are gone left is deleted."""
+    global _system  # noqa: PLW0603 - as above
+    clear_all(dead_alone=True)
+    _system = Path(tempfile.gettempdir())
+    own = _home() / "tmp"
+    own.mkdir(mode=0o700)
+    tempfile.tempdir = os.environ["TMPDIR"] = str(own)
+
+
 def _home() -> Path:
-    """The folder of this server, made when a file is first given."""
+    """The folder of this server, made when it is first needed."""
     global _root, _widow  # noqa: PLW0603 - one server a process
     if _root is None:
-        _root = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        _root = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=_system))
         shell = shutil.which("sh")
         if shell is not None:
             _widow = subprocess.Popen(
@@ -122,9 +157,19 @@ def visit_here() -> Visit:
     visit = getattr(client, "_noisewright_visit", None)
     if visit is None:
         visit = Visit(_home() / client.id)
+        _open[visit.folder] = visit
         client._noisewright_visit = visit  # type: ignore[attr-defined]
         client.on_delete(visit.end)
     return visit
+
+
+def still_here(name: str, digest: str) -> Path | None:
+    """A file that another open page was given, if it has this name and this digest: what a page has when it is loaded again."""
+    for visit in _open.values():
+        path = visit.names.get(name)
+        if path is not None and digest and visit.digests.get(str(path)) == digest:
+            return path
+    return None
 
 
 def from_this_machine() -> bool:
@@ -141,7 +186,7 @@ def from_this_machine() -> bool:
 def clear_all(dead_alone: bool = False) -> None:
     """Delete the folders of this server, and of servers that are gone."""
     global _root  # noqa: PLW0603
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    for folder in (_system or Path(tempfile.gettempdir())).glob(f"{PREFIX}*"):
         number = folder.name.removeprefix(PREFIX).partition("-")[0]
         if not number.isdecimal() or not folder.is_dir() or folder.stat().st_uid != os.getuid():
             continue

@@ -4,3 +4,8 @@ new MutationObserver(() => {
     wrap.removeAttribute("tabindex");
   }
 }).observe(document, { childList: true, subtree: true });
+
+// A page with work that would be lost says so before it is left; the browser words the question.
+addEventListener("beforeunload", (event) => {
+  if (document.body.dataset.unsaved) event.preventDefault();
+});

@@ -23,6 +23,7 @@ __all__ = [
     "figure",
     "heat_map",
     "in_factors",
+    "in_theme",
     "labels",
     "level",
     "lines",
@@ -68,6 +69,20 @@ def figure(data: list[dict[str, Any]], x: str, y: str, dark: bool, **layout: Any
     for name, value in layout.items():
         made[name] = {**made[name], **value} if isinstance(value, dict) and isinstance(made.get(name), dict) else value
     return {"data": data, "layout": made, "config": {"displayModeBar": False, "responsive": True}}
+
+
+def in_theme(figure: Any, dark: bool) -> Any:
+    """The same figure with the ink and the grid lines of a theme, whichever it was drawn for."""
+    known = dict(zip(INK["light" if dark else "dark"], INK["dark" if dark else "light"], strict=True))
+
+    def shown(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {name: known.get(one, one) if isinstance(one, str) else shown(one) for name, one in part.items()}
+        return (
+            [shown(one) if isinstance(one, dict) else one for one in part] if isinstance(part, (list, tuple)) else part
+        )
+
+    return shown(figure)
 
 
 def in_factors(least: float, most: float) -> dict[str, Any]:

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 
 from nicegui import ui
 
-__all__ = ["frame", "is_dark"]
+__all__ = ["frame", "is_dark", "leaving", "on_theme"]
 
 THEME = "noisewright-theme"
+PRIMARY = {False: "#1f6f54", True: "#6fcfa9"}
+"""The colour of buttons in the light and in the dark theme."""
 
 
 def is_dark() -> bool:
     """Whether this page is shown in the dark theme."""
     return bool(getattr(ui.context.client, "_noisewright_dark", False))
+
+
+def on_theme(change: Callable[[bool], None]) -> None:
+    """Call this whenever the theme of the page changes, with whether it is dark then."""
+    client = ui.context.client
+    client._noisewright_themed = [*getattr(client, "_noisewright_themed", []), change]  # type: ignore[attr-defined]
+
+
+def leaving(warn: str) -> None:
+    """Let the browser warn before the page is left, because of this; nothing: let it go."""
+    ui.run_javascript(f"document.body.dataset.unsaved = {json.dumps(warn)}")
 
 
 @contextmanager
@@ -25,16 +39,15 @@ def frame(path: str, heading: str, lead: str, pages: Sequence[tuple[str, str]]) 
     dark = ui.dark_mode(value=client.request.cookies.get(THEME) == "dark")
     client._noisewright_dark = dark.value  # type: ignore[attr-defined]
     ui.add_head_html('<link rel="stylesheet" href="/studio/studio.css"><script src="/studio/studio.js" defer></script>')
-    ui.colors(primary="#6fcfa9" if dark.value else "#1f6f54")
+    ui.colors(primary=PRIMARY[bool(dark.value)])
     with ui.header(elevated=False).classes("nw-header"):
         ui.html('<a class="nw-skip" href="#content">Skip to the page</a>', sanitize=False)
         menu = ui.button(icon="menu").props('flat round dense color=inherit aria-label="Pages"')
         ui.html('<a class="nw-brand" href="/">noise<span>wright</span></a>', sanitize=False)
         ui.element("div").classes("nw-grow")
-        other = "light" if dark.value else "dark"
-        ui.button(icon="contrast", on_click=lambda: _switch(other)).props(
-            f'flat round dense color=inherit aria-label="Use the {other} theme"'
-        )
+        switch = ui.button(icon="contrast").props("flat round dense color=inherit")
+        switch.on_click(lambda: _switch(dark, switch))
+        switch.props["aria-label"] = _offer(bool(dark.value))
     drawer = ui.left_drawer(value=None, bordered=True).classes("nw-nav").props("width=220 breakpoint=1023")
     with drawer, ui.element("nav").props('aria-label="Pages"'):
         for where, title in pages:
@@ -47,8 +60,19 @@ def frame(path: str, heading: str, lead: str, pages: Sequence[tuple[str, str]]) 
         yield
 
 
-def _switch(theme: str) -> None:
-    """Remember the theme in this browser, and show the page in it."""
+def _offer(dark: bool) -> str:
+    return f"Use the {'light' if dark else 'dark'} theme"
+
+
+def _switch(mode: ui.dark_mode, switch: ui.button) -> None:
+    """Show the page in the other theme, with everything that is on it, and remember that in this browser."""
+    client, dark = ui.context.client, not mode.value
+    mode.value = client._noisewright_dark = dark  # type: ignore[attr-defined]
+    switch.props["aria-label"] = _offer(dark)
+    theme = "dark" if dark else "light"
     ui.run_javascript(
-        f'document.cookie = "{THEME}={theme}; Path=/; SameSite=Strict; Max-Age=31536000"; location.reload();'
+        f'document.cookie = "{THEME}={theme}; Path=/; SameSite=Strict; Max-Age=31536000";'
+        f'document.body.style.setProperty("--q-primary", "{PRIMARY[dark]}");'
     )
+    for change in getattr(client, "_noisewright_themed", []):
+        change(dark)

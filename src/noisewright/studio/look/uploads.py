@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from nicegui import events, ui
+from nicegui import events, run, ui
 
 from noisewright.cli.app import sentence
+from noisewright.studio.look import words
 from noisewright.studio.look.buttons import button
 from noisewright.studio.security import LARGEST_FILE
 from noisewright.studio.visits import visit_here
@@ -20,15 +21,25 @@ def file_button(
     allowed: tuple[str, ...],
     taken: Callable[[str, Path], Awaitable[None] | None],
     refused: Callable[[str], None],
+    begun: Callable[[], None] = lambda: None,
 ) -> None:
-    """``taken(name, where)`` is called with what the person calls the file and where it is; ``refused`` with a sentence."""
+    """``taken(name, where)`` is called with what the person calls the file and where it is; ``refused`` with a sentence.
+
+    ``begun`` is called when a file begins to arrive, which the person can cancel.
+    """
     visit = visit_here()
 
+    def starts() -> None:
+        begun()
+        arriving.set_visibility(True)
+
     async def arrived(event: events.UploadEventArguments) -> None:
+        arriving.set_visibility(False)
         hidden.reset()
         try:
-            where = visit.keep(event.file.name, await event.file.read(), allowed)
-            answer = taken(Path(event.file.name).name, where)
+            name, content = event.file.name, getattr(event.file, "_path", None) or await event.file.read()
+            where = await run.io_bound(visit.keep, name, content, allowed)
+            answer = None if where is None else taken(Path(name).name, where)
             if answer is not None:
                 await answer
         except Exception as problem:  # whatever is in a file, what comes of it is a sentence
@@ -40,7 +51,20 @@ def file_button(
             "line takes larger ones."
         )
 
-    hidden = ui.upload(on_upload=arrived, on_rejected=rejected, auto_upload=True, max_file_size=LARGEST_FILE)
+    def cancel() -> None:
+        hidden.run_method("abort")
+        hidden.reset()
+        arriving.set_visibility(False)
+
+    hidden = ui.upload(
+        on_begin_upload=starts, on_upload=arrived, on_rejected=rejected, auto_upload=True, max_file_size=LARGEST_FILE
+    )
+    hidden.on("failed", lambda: arriving.set_visibility(False), args=[])
     hidden.classes("nw-hidden")
     hidden.props(f'accept="{",".join(allowed)}" aria-hidden=true tabindex=-1')
     button(label, lambda: hidden.run_method("pickFiles"), icon="upload_file")
+    arriving: ui.element = ui.element("div").classes("nw-row").props('role="status"')
+    with arriving:
+        ui.html(words.note("Receiving the file"), sanitize=False)
+        button("Cancel", cancel, icon="close", quiet=True)
+    arriving.set_visibility(False)

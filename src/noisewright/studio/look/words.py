@@ -18,6 +18,7 @@ __all__ = [
     "said",
     "table",
     "text",
+    "warning",
 ]
 
 LONG = 150
@@ -101,6 +102,11 @@ def proof(claim: str) -> str:
 def note(text: str) -> str:
     """A remark."""
     return f'<p class="nw-note">{escape(text)}</p>'
+
+
+def warning(text: str) -> str:
+    """Format a warning that refuses nothing."""
+    return f'<p class="nw-alarm">{escape(text)}</p>'
 
 
 def alarm(text: str) -> str:

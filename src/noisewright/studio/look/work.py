@@ -16,12 +16,22 @@ __all__ = ["Work"]
 
 
 class Work:
-    """One job at a time; ``done`` is called with its result, ``refused`` with the sentence in which it ended otherwise."""
+    """One job at a time: ``done``, which may wait, is called with its result, ``refused`` with why it ended otherwise.
+
+    It ends with its page, unless it ``outlives`` it; and after ``limit`` seconds, where there is a limit.
+    """
 
     def __init__(
-        self, what: str, done: Callable[[Any], None], refused: Callable[[str], None], unit: str = "rows"
+        self,
+        what: str,
+        done: Callable[[Any], Any],
+        refused: Callable[[str], None],
+        unit: str = "rows",
+        *,
+        limit: float | None = None,
+        outlives: bool = False,
     ) -> None:
-        self._done, self._refused, self._unit = done, refused, unit
+        self._done, self._refused, self._unit, self._limit = done, refused, unit, limit
         self._job: Job | None = None
         self._what = what
         self._panel = ui.element("div").classes("nw-fields").props('role="status"')
@@ -32,7 +42,8 @@ class Work:
                 button("Cancel", self.cancel, icon="close")
         self._panel.set_visibility(False)
         self._timer = ui.timer(0.2, self._look, active=False)
-        visit_here().before_end.append(self.cancel)
+        visit = visit_here()
+        visit.awaited.append(self._wait) if outlives else visit.before_end.append(self.cancel)
 
     @property
     def busy(self) -> bool:
@@ -42,23 +53,45 @@ class Work:
     def start(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Begin; what is at work already goes on alone."""
         if self._job is None:
-            self._job = Job(function, *arguments)
+            self._job = Job(function, *arguments, limit=self._limit)
             self._bar.value = 0
             self._words.content = words.note(f"{self._what}: beginning")
             self._panel.set_visibility(True)
             self._timer.activate()
+
+    def restart(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """End what is at work, without a word about it, and begin."""
+        self.drop()
+        self.start(function, *arguments)
+
+    def drop(self) -> None:
+        """End what is at work, without a word about it."""
+        job, self._job = self._job, None
+        if job is not None:
+            job.cancel()
+        self._timer.deactivate()
+        self._panel.set_visibility(False)
 
     def cancel(self) -> None:
         """End what is at work."""
         if self._job is not None:
             self._job.cancel()
 
-    def _look(self) -> None:
+    def _wait(self) -> None:
+        """Wait for what goes on when its page is closed."""
+        job, self._job = self._job, None
+        if job is not None:
+            job.wait()
+
+    async def _look(self) -> None:
         if self._job is None:
             return
         state = self._job.look()
         if not state.ended:
-            if state.of:
+            self._bar.props["indeterminate"] = not state.of
+            if not state.of:
+                self._words.content = words.note(f"{self._what}: {int(self._job.seconds)} s")
+            else:
                 self._bar.value = state.done / state.of
                 self._words.content = words.note(f"{self._what}: {int(state.done):,} of {int(state.of):,} {self._unit}")
             return
@@ -66,6 +99,8 @@ class Work:
         self._timer.deactivate()
         self._panel.set_visibility(False)
         if state.refused is None:
-            self._done(state.result)
+            answer = self._done(state.result)
+            if answer is not None:
+                await answer
         else:
             self._refused(state.refused)

@@ -16,6 +16,7 @@ from noisewright.studio.answers.auditing import Audited, audit_code, audited, ex
 from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
 from noisewright.studio.look.frame import is_dark
+from noisewright.studio.look.linked import Linked, named
 from noisewright.studio.look.live import beside
 from noisewright.studio.look.plot import Plot
 from noisewright.studio.look.proof import SameElsewhere
@@ -31,12 +32,12 @@ ALLOWED = (".json", ".csv")
 def build(request: Request) -> None:
     """A file, what it promises, and a way to repair it."""
     asked = read_query(request.query_params)
-    _AuditPage(asked.get("metric", ""), asked.get("epsilon", "")).build()
+    _AuditPage(asked.get("metric", ""), asked.get("epsilon", ""), Linked(asked)).build()
 
 
 class _AuditPage:
-    def __init__(self, metric: str, wanted: str) -> None:
-        self.metric, self.wanted, self.dark = metric, wanted, is_dark()
+    def __init__(self, metric: str, wanted: str, linked: Linked) -> None:
+        self.metric, self.wanted, self.linked, self.dark = metric, wanted, linked, is_dark()
         self.repaired_to = ""
         self.thing: Path | Channel = example_channel()
         self.name = "channel.csv"
@@ -84,7 +85,13 @@ class _AuditPage:
                     ui.html("<h2>All probabilities</h2>", sanitize=False)
                     self.map = Plot()
         self.elsewhere = SameElsewhere()
-        ui.timer(0, self._begin, once=True)
+        if self.linked.name:
+            self.which.content = words.note(f"Not loaded: {self.linked.name}")
+            self.example.set_visibility(False)
+            self._refuse(self.linked.waiting)
+            self.linked.restore(self.visit, self._taken)
+        else:
+            ui.timer(0, self._begin, once=True)
 
     async def _begin(self) -> None:
         await self._audit()
@@ -96,7 +103,9 @@ class _AuditPage:
 
     async def _taken(self, name: str, where: Path) -> None:
         self.thing, self.name = where, name
-        self.which.content = words.note(f"Loaded: {name}")
+        self.which.content = words.note(f"Loaded: {name}") + self.linked.taken(
+            name, self.visit.digests.get(str(where), "")
+        )
         self.example.set_visibility(False)
         self._forget()
         await self._audit()
@@ -118,6 +127,9 @@ class _AuditPage:
         self.elsewhere.hide()
 
     async def _audit(self) -> None:
+        if self.linked.waiting:
+            self._refuse(self.linked.waiting)
+            return
         found = await beside(self._refuse, audited, self.thing, self.metric)
         if found is None:
             return
@@ -136,6 +148,8 @@ class _AuditPage:
     def _show_elsewhere(self) -> None:
         asked = {"metric": self.metric} if self.metric.strip() else {}
         shown = {"epsilon": self.repaired_to} if self.repaired_to else {}
+        if isinstance(self.thing, Path):
+            shown |= named(self.name, self.visit.digests.get(str(self.thing), ""))
         assert self.found is not None
         code = audit_code(self.name, self.metric, self.repaired_to, self.found)
         self.elsewhere.show(Task("/audit", ("audit", self.name), asked, shown), code)

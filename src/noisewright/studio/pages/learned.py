@@ -24,7 +24,8 @@ from noisewright.studio.answers.learning import (
 from noisewright.studio.answers.releases.release import TABLES
 from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
-from noisewright.studio.look.frame import is_dark
+from noisewright.studio.look.frame import is_dark, leaving
+from noisewright.studio.look.linked import Linked, named
 from noisewright.studio.look.plot import Plot
 from noisewright.studio.look.proof import SameElsewhere
 from noisewright.studio.look.uploads import file_button
@@ -46,12 +47,14 @@ HEAD = ("budget", "spent", "best attacker", "who that is", "the optimum")
 def build(request: Request) -> None:
     """A table, its private column, and what can be hidden of it at which distortion."""
     asked = read_query(request.query_params)
-    _LearnedPage({key: asked[key] for key in KNOWN if key in asked} or dict(EXAMPLE)).build()
+    _LearnedPage({key: asked[key] for key in KNOWN if key in asked} or dict(EXAMPLE), Linked(asked)).build()
 
 
 class _LearnedPage:
-    def __init__(self, given: dict[str, str]) -> None:
-        self.given, self.dark, self.visit = given, is_dark(), visit_here()
+    def __init__(self, given: dict[str, str], linked: Linked) -> None:
+        self.given, self.linked, self.dark, self.visit = given, linked, is_dark(), visit_here()
+        self.file: dict[str, str] = {}
+        """Part of a link that names the file."""
         self.path = str(example_table(self.visit.place("example").parent))
         self.name = Path(self.path).name
         self.done: Learned | None = None
@@ -103,6 +106,12 @@ class _LearnedPage:
                         button("Download the privatiser", self._download, icon="download")
                 self.promise_panel.set_visibility(False)
         self.elsewhere = SameElsewhere()
+        if self.linked.name:
+            self.which.content = words.alarm(self.linked.waiting)
+            self.example.set_visibility(False)
+            self.go.set_enabled(False)
+            self._offer([])
+            self.linked.restore(self.visit, self._taken)
         self._show_elsewhere()
 
     def _offer(self, columns: list[str]) -> None:
@@ -112,10 +121,14 @@ class _LearnedPage:
     async def _taken(self, name: str, where: Path) -> None:
         columns = await run.io_bound(columns_of, str(where))
         if columns is not None:
-            self.path, self.name = str(where), name
-            self.which.content = words.note(f"Loaded: {name}, {len(columns)} columns.")
+            digest = self.visit.digests.get(str(where), "")
+            again = bool(digest) and self.linked.digest == digest
+            self.path, self.name, self.file = str(where), name, named(name, digest)
+            other = self.linked.taken(name, digest)
+            self.which.content = words.note(f"Loaded: {name}, {len(columns)} columns.") + other
             self.example.set_visibility(False)
-            self.given = with_option(self.given, "private", None)
+            self.go.set_enabled(not self.work.busy)
+            self.given = self.given if again else with_option(self.given, "private", None)
             self._offer(columns)
             self._show_elsewhere()
 
@@ -124,7 +137,8 @@ class _LearnedPage:
         self._show_elsewhere()
 
     def _train(self) -> None:
-        if not self.work.busy:
+        if not self.work.busy and not self.linked.waiting:
+            leaving("the privatiser is not downloaded")
             self.found.content = words.note("Training; then five strangers learn to guess from what is released.")
             self.go.set_enabled(False)
             folder = str(self.visit.place("model").parent)
@@ -132,6 +146,7 @@ class _LearnedPage:
 
     def _refuse(self, sentence: str) -> None:
         self.go.set_enabled(True)
+        leaving("" if self.done is None else "the privatiser is not downloaded")
         self.found.content = words.alarm(self.visit.said(sentence[:1].upper() + sentence[1:]))
 
     def _trained(self, done: Learned) -> None:
@@ -186,14 +201,17 @@ class _LearnedPage:
     def _download(self) -> None:
         if self.done is not None:
             ui.download.file(self.done.file, Path(self.done.file).name)
+            leaving("")
 
     def _show_elsewhere(self) -> None:
+        if self.linked.waiting:
+            return
         lines = [Task("", said, options).command for said, options in learning_commands(self.name, self.given)]
         try:
             code = learning_code(self.name, self.given)
         except NoisewrightError as problem:
             code = f"# {problem}"
-        self.elsewhere.show(Task("/learned", ("learn",), {}, self.given), code, "\n".join(lines))
+        self.elsewhere.show(Task("/learned", ("learn",), {}, self.given | self.file), code, "\n".join(lines))
 
 
 def _row(one: Reached) -> tuple[str, ...]:

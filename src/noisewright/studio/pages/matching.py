@@ -21,6 +21,7 @@ from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
 from noisewright.studio.look.fields import epsilon_field
 from noisewright.studio.look.frame import is_dark
+from noisewright.studio.look.linked import Linked, named
 from noisewright.studio.look.live import Live
 from noisewright.studio.look.plot import Plot
 from noisewright.studio.look.proof import SameElsewhere
@@ -43,14 +44,18 @@ def build(request: Request) -> None:
     """Profiles, whom codes of them find, and what the codes give away."""
     asked = read_query(request.query_params)
     person = asked.pop("person", "")
-    _MatchingPage({**EXAMPLE, **{key: text for key, text in asked.items() if key in EXAMPLE}}, person).build()
+    _MatchingPage(
+        {**EXAMPLE, **{key: text for key, text in asked.items() if key in EXAMPLE}}, person, Linked(asked)
+    ).build()
 
 
 class _MatchingPage:
-    def __init__(self, given: dict[str, str], person: str) -> None:
+    def __init__(self, given: dict[str, str], person: str, linked: Linked) -> None:
         self.given, self.person, self.dark, self.visit = given, person, is_dark(), visit_here()
         self.people: Matching = example_profiles()
-        self.name = "profiles.csv"
+        self.name, self.linked = "profiles.csv", linked
+        self.file: dict[str, str] = {}
+        """Part of a link that names the file."""
 
     def build(self) -> None:
         """The profiles beside what becomes of them."""
@@ -77,6 +82,10 @@ class _MatchingPage:
                 self._results()
         self.elsewhere = SameElsewhere()
         self.live = Live(self._show, self._refuse)
+        if self.linked.name:
+            self.which.content = words.note(f"Not loaded: {self.linked.name}")
+            self.example.set_visibility(False)
+            self.linked.restore(self.visit, self._taken)
         self._ask()
 
     def _results(self) -> None:
@@ -97,9 +106,12 @@ class _MatchingPage:
     async def _taken(self, name: str, where: Path) -> None:
         found = await run.io_bound(given_profiles, where)
         if found is not None:
-            self.people, self.name, self.person = found, name, ""
+            digest = self.visit.digests.get(str(where), "")
+            chosen = self.person if self.linked.digest and self.linked.digest == digest else ""
+            other, self.file = self.linked.taken(name, digest), named(name, digest)
+            self.people, self.name, self.person = found, name, chosen
             left = f" {found.left_out:,} more are left out here." if found.left_out else ""
-            self.which.content = words.note(f"Loaded: {len(found.profiles):,} profiles of {name}.{left}")
+            self.which.content = words.note(f"Loaded: {len(found.profiles):,} profiles of {name}.{left}") + other
             self.example.set_visibility(False)
             self._ask()
 
@@ -115,6 +127,9 @@ class _MatchingPage:
         self._ask()
 
     def _ask(self) -> None:
+        if self.linked.waiting:
+            self._refuse(self.linked.waiting)
+            return
         people, given, person = self.people, dict(self.given), self.person
         self.live.ask(lambda: people.at(given, person))
 
@@ -163,6 +178,6 @@ class _MatchingPage:
             )
         )
         self.promise.content = words.facts(answer.promises)
-        shown = {"person": self.person} if self.person else {}
+        shown = ({"person": self.person} if self.person else {}) | self.file
         task = Task("/matching", ("match", "evaluate", self.name), dict(self.given), shown)
         self.elsewhere.show(task, matching_code(self.name, self.given))

@@ -22,6 +22,7 @@ from noisewright.studio.answers.pictures import (
 from noisewright.studio.look import words
 from noisewright.studio.look.buttons import button
 from noisewright.studio.look.fields import choice_field, epsilon_field
+from noisewright.studio.look.linked import Linked, named
 from noisewright.studio.look.live import Live
 from noisewright.studio.look.proof import SameElsewhere
 from noisewright.studio.look.uploads import file_button
@@ -33,6 +34,8 @@ __all__ = ["build"]
 
 ALLOWED = (".png", ".jpg", ".jpeg")
 EXAMPLE = "face.png"
+START = {"method": "laplace", "epsilon": "1000", "block": "8"}
+KNOWN = (*START, "resize")
 ATTACKERS = (
     "Somebody who trains on such pictures tells more than an eye sees. How much, is measured on made-up faces of 48 x 48 pixels "
     "that are drawn in the same way; it takes some seconds, beside the page."
@@ -41,12 +44,16 @@ ATTACKERS = (
 
 def build(request: Request) -> None:
     """A picture before and after, and what is promised."""
-    _PicturePage(read_query(request.query_params) or {"method": "laplace", "epsilon": "1000", "block": "8"}).build()
+    asked = read_query(request.query_params)
+    given = {name: text for name, text in asked.items() if name in KNOWN}
+    _PicturePage(given or dict(START), Linked(asked)).build()
 
 
 class _PicturePage:
-    def __init__(self, given: dict[str, str]) -> None:
-        self.given, self.visit = given, visit_here()
+    def __init__(self, given: dict[str, str], linked: Linked) -> None:
+        self.given, self.linked, self.visit = given, linked, visit_here()
+        self.file: dict[str, str] = {}
+        """Part of a link that names the file."""
         self.picture, self.name = example_picture(), EXAMPLE
 
     def build(self) -> None:
@@ -92,13 +99,19 @@ class _PicturePage:
                     self.work = Work("Attacking", self._measured, self._refuse_risk, unit="steps")
         self.elsewhere = SameElsewhere()
         self.live = Live(self._show, self._refuse)
+        if self.linked.name:
+            self.which.content = words.note(f"Not loaded: {self.linked.name}")
+            self.example.set_visibility(False)
+            self.linked.restore(self.visit, self._taken)
         self._ask()
 
     async def _taken(self, name: str, where: Path) -> None:
         found = await run.io_bound(given_picture, where)
         if found is not None:
             self.picture, self.name = found, name
-            self.which.content = words.note(f"Loaded: {name}")
+            digest = self.visit.digests.get(str(where), "")
+            self.which.content = words.note(f"Loaded: {name}") + self.linked.taken(name, digest)
+            self.file = named(name, digest)
             self.example.set_visibility(False)
             self._ask()
 
@@ -125,6 +138,9 @@ class _PicturePage:
         self._ask()
 
     def _ask(self) -> None:
+        if self.linked.waiting:
+            self._refuse(self.linked.waiting)
+            return
         picture, given = self.picture, dict(self.given)
         self.block.set_visibility(given.get("method") != "faces")
         self.unlike.set_visibility(given.get("method") == "faces")
@@ -158,5 +174,5 @@ class _PicturePage:
         options = {name: self.given[name] for name in used if self.given.get(name)}
         more = {"resize": ""} if faces else {}
         more |= {"draw-unlike": ""} if faces and self.given.get("draw-unlike") else {}
-        task = Task("/pictures", ("images", "obfuscate", self.name, "-o", "shown.png"), options | more)
+        task = Task("/pictures", ("images", "obfuscate", self.name, "-o", "shown.png"), options | more, self.file)
         self.elsewhere.show(task, picture_code(self.name, self.given))

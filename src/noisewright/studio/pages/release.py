@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from dataclasses import replace
 from pathlib import Path
 
-from nicegui import run, ui
+from nicegui import ui
 from starlette.requests import Request
 
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import upward
 from noisewright.releases.plan import Plan
-from noisewright.studio.answers.examples import EXAMPLES
+from noisewright.studio.answers.releases.kept import releases_folder
 from noisewright.studio.answers.releases.ledgers import ledger_path
 from noisewright.studio.answers.releases.policies import EMBEDDING, Form, policy_text
 from noisewright.studio.answers.releases.release import (
-    TABLES,
     Given,
     Released,
     code_of,
     commands_of,
     gauge_of,
-    given_example,
-    given_table,
     make_release,
     planned,
+    planned_apart,
     stamp_of,
-    zipped,
 )
+from noisewright.studio.answers.releases.tries import note_tries, too_many
 from noisewright.studio.look import words
 from noisewright.studio.look.buttons import button
 from noisewright.studio.look.fields import choice_field
-from noisewright.studio.look.live import Live, beside
+from noisewright.studio.look.frame import leaving
+from noisewright.studio.look.linked import named
+from noisewright.studio.look.live import Live
 from noisewright.studio.look.proof import SameElsewhere
 from noisewright.studio.look.tabs import tabs
-from noisewright.studio.look.uploads import file_button
 from noisewright.studio.look.work import Work
 from noisewright.studio.pages.parts.checking import ReleaseCheck
 from noisewright.studio.pages.parts.columns import ColumnFields, Trading
+from noisewright.studio.pages.parts.outcome import EarlierReleases, Outcome
+from noisewright.studio.pages.parts.tables import READING_LIMIT, TableStep, is_large
 from noisewright.studio.task import Task, read_query
 from noisewright.studio.visits import from_this_machine, visit_here
 
@@ -74,86 +73,78 @@ class _ReleasePage:
         self.plan: Plan | None = None
         self.format = asked.get("format", "") if asked.get("format", "") in FORMATS else FORMATS[0]
         self.raising = "raise_budget" in asked
-        self.done: Released | None = None
+        self.made = ""
+        """Policy, table, ledger and format of the release that is shown, as :meth:`_wanted` returns them."""
+        self.edited, self.warned = False, ""
 
     def build(self) -> None:
         """All steps; those after the first wait for a table."""
         with ui.element("div").classes("nw-stack"):
-            self._table_step()
+            self.table = TableStep(self.asked, self._other_table, self._begin)
+            self.table.build()
             self.later = ui.element("div").classes("nw-stack")
             with self.later:
                 self._columns_step()
                 self._plan_step()
                 self._work_step()
-                self._result_step()
+            self.outcome = Outcome("5. What was released")
+            self.last = ui.element("div").classes("nw-stack")
+            with self.last:
                 with ui.element("section").classes("nw-panel").props('aria-label="The policy"'):
                     ui.html("<h2>The policy</h2>", sanitize=False)
                     ui.html(words.note("What these fields say, as the file that every command takes."), sanitize=False)
                     self.policy = ui.html("", sanitize=False)
                     button("Download policy.toml", self._download_policy, icon="download")
                 self.elsewhere = SameElsewhere()
-            self.later.set_visibility(False)
-        self.live = Live(self._show_plan, self._refuse_plan)
-        if self.asked.get("example", "") in EXAMPLES:
-            ui.timer(0, lambda: self._example(self.asked["example"]), once=True)
+            self.earlier = EarlierReleases(self._refuse_plan)
+            self._there(False)
+        self.live = Live(self._planned, self._refuse_plan)
+        ui.timer(0, self._look_back, once=True)
 
-    # The table ---------------------------------------------------------------------------------------------------------
+    async def _look_back(self) -> None:
+        """Show the release that a link names, and list the earlier ones."""
+        if self.asked.get("released"):
+            await self.outcome.show_kept(self.asked["released"])
+        await self._list_earlier()
 
-    def _table_step(self) -> None:
-        with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The table"'):
-            ui.html("<h2>1. The table</h2>", sanitize=False)
-            with ui.element("div").classes("nw-row"):
-                file_button("Open a table", TABLES, self._taken, self._refuse_table)
-                for key, example in EXAMPLES.items():
-                    button(f"Example: {example.title.lower()}", lambda key=key: self._example(key), icon="science")
-            if self.here:
-                with ui.element("div").classes("nw-row"):
-                    path = ui.input("or the path of a file on this machine", value=self.asked.get("data", ""))
-                    path.props("outlined dense").on("keydown.enter", lambda: self._open(path.value or ""))
-                    button("Open the path", lambda: self._open(path.value or ""))
-            self.table = ui.html(
-                words.note("CSV, Parquet, Arrow or JSON lines. It stays on this machine, and goes with this page."),
-                sanitize=False,
-            ).props('role="status"')
+    async def _list_earlier(self) -> None:
+        if self.here:
+            await self.earlier.show(ledger_path(""))
 
-    async def _taken(self, name: str, where: Path) -> None:
-        await self._load(str(where), name)
+    def _there(self, there: bool) -> None:
+        self.later.set_visibility(there)
+        self.last.set_visibility(there)
 
-    async def _open(self, path: str) -> None:
-        if not path.strip():
-            self._refuse_table("name a file, such as /home/me/visits.csv.")
-            return
-        where = os.path.expanduser(path.strip())
-        await self._load(where, where)
+    def _other_table(self) -> None:
+        """Forget the table before, while another one is being read."""
+        self.given = self.form = self.plan = None
+        self.checking.drop()
+        self.outcome.hide()
+        self._there(False)
+        self.edited = False
+        self._tell_leaving()
 
-    async def _load(self, path: str, name: str) -> None:
-        self._begin(await beside(self._refuse_table, given_table, path, name))
-
-    async def _example(self, key: str) -> None:
-        self._begin(await beside(self._refuse_table, given_example, key, self.visit.place("example").parent))
-
-    def _refuse_table(self, sentence: str) -> None:
-        self.table.content = words.alarm(self.visit.said(sentence))
-
-    def _begin(self, given: Given | None) -> None:
+    def _begin(self, given: Given) -> None:
         """Ask about another table."""
-        if given is None:
-            return
-        self.given, form, note = given, given.form, ""
+        self.given, form = given, given.form
         if self.asked.get("form"):
             try:
                 form = form.retyped(self.asked.pop("form"))
                 form = form if self.here else replace(form, more="")
             except NoisewrightError as problem:
-                note = words.alarm(str(problem))
+                self.table.words.content += words.alarm(str(problem))
         self.form = form
-        guessed = " Its file has no types; they were guessed from its first cells." if given.guessed else ""
-        columns = len(given.columns)
-        self.table.content = words.note(f"{given.name}: {columns} column{'' if columns == 1 else 's'}.{guessed}") + note
-        self.later.set_visibility(True)
-        self.result.set_visibility(False)
+        self._there(True)
         self._fill()
         self._ask()
+
+    def _tell_leaving(self) -> None:
+        """Let the browser warn before work is lost: a release that is being made, or what was typed about a table."""
+        lost = self.edited and self.given is not None and not self.given.example and self.made != self._wanted()
+        warn = "a release is being made" if self.work.busy else "what was typed is not released" if lost else ""
+        if warn != self.warned:
+            self.warned = warn
+            leaving(warn)
 
     # The policy --------------------------------------------------------------------------------------------------------
 
@@ -175,7 +166,7 @@ class _ReleasePage:
         assert self.given is not None
         self.boxes.clear()
         with self.boxes:
-            ColumnFields(self._held, self._typed)
+            self.fields = ColumnFields(self._held, self._typed)
         self.about.clear()
         with self.about:
             self._about(self.form, self.given)
@@ -206,6 +197,8 @@ class _ReleasePage:
             self.book = ui.input("ledger", value="" if given.example else ledger_path(""))
             self.book.props("outlined dense debounce=400").set_visibility(self.here and not given.example)
             self.book.on_value_change(self._ask)
+            if self.here and not given.example:
+                ui.html(words.note(f"The release is kept in {releases_folder()}."), sanitize=False)
             choice_field("format of the released table", FORMATS, self.format, self._choose_format)
             if given.example:
                 button(
@@ -229,7 +222,7 @@ class _ReleasePage:
 
     def _set(self, **typed: str) -> None:
         assert self.form is not None
-        self.form = replace(self.form, **typed)  # type: ignore[arg-type]
+        self.form, self.edited = replace(self.form, **typed), True  # type: ignore[arg-type]
         self._ask()
 
     def _choose_format(self, name: str) -> None:
@@ -245,13 +238,13 @@ class _ReleasePage:
         return self.form
 
     def _typed(self, form: Form, other_columns: bool) -> None:
-        self.form = form
+        self.form, self.edited = form, True
         if other_columns:
             self.trading.show()
         self._ask()
 
     def _traded(self, form: Form) -> None:
-        self.form = form
+        self.form, self.edited = form, True
         self._ask()
 
     @property
@@ -268,6 +261,7 @@ class _ReleasePage:
     def _plan_step(self) -> None:
         with ui.element("section").classes("nw-panel").props('aria-label="The plan"'):
             ui.html("<h2>3. The plan</h2>", sanitize=False)
+            self.checking = Work("Checking against the data", self._show_plan, self._refuse_plan, limit=READING_LIMIT)
             self.promise = ui.html("", sanitize=False).props('aria-live="polite"')
         with ui.element("section").classes("nw-panel nw-fields").props('aria-label="What if"'):
             ui.html("<h2>What if one column got more?</h2>", sanitize=False)
@@ -284,8 +278,23 @@ class _ReleasePage:
             self._refuse_plan(str(problem))
             return
         self.policy.content = words.code(text, "policy.toml")
+        self.fields.warn(lambda column: too_many(self._stamp(), column))
         self._show_elsewhere()
-        self.live.ask(lambda: planned(form, path, ledger, folder, more))
+        self._tell_leaving()
+        self.planned_form = form
+        if is_large(path):
+            self.plan = None
+            self.go.set_enabled(False)
+            self.promise.content = ""
+            self.checking.restart(planned_apart, form, path, ledger, str(folder), more)
+        else:
+            self.checking.drop()
+            self.live.ask(lambda: (form, planned(form, path, ledger, folder, more)))
+
+    def _stamp(self) -> str:
+        """By what the table is known again: its digest, or its path."""
+        assert self.given is not None
+        return self.given.digest or self.given.path
 
     def _refuse_plan(self, sentence: str) -> None:
         self.plan = None
@@ -293,10 +302,16 @@ class _ReleasePage:
         self.go.set_enabled(False)
         self.go.text = "Release"
 
+    def _planned(self, answer: tuple[Form, Plan]) -> None:
+        self.planned_form, found = answer
+        self._show_plan(found)
+
     def _show_plan(self, found: Plan) -> None:
+        if self.given is None:  # another table is being read
+            return
         self.plan = found
-        folder = self._folder()
-        made = self.done is not None and self.done.folder == folder
+        made = bool(self.made) and self.made == self._wanted()
+        searched = self._searched()
         budget = gauge_of(found, made)
         parts = words.table(*found.listed_parts(), "What each part costs, and how far off it will be", numbers=(2,))
         shown = words.said(found.in_words()) + words.note(f"Between {found.between}.") + parts
@@ -304,11 +319,28 @@ class _ReleasePage:
         refusals = [one for one in (found.refusal, found.budget.refusal if found.budget else None) if one and not made]
         shown += "".join(words.alarm(self.visit.said(one)) for one in refusals)
         shown += words.said("This is released; see below. Drawing it anew would cost its price again.") if made else ""
-        cautions = [self.visit.said(one) for one in found.warnings if folder not in one]
+        folder = self.outcome.done.folder if made and self.outcome.done else ""
+        cautions = searched + [self._said(one) for one in found.warnings if not folder or folder not in one]
         self.promise.content = shown + (words.listed(cautions, "To think about") if cautions else "")
         self.go.set_enabled(found.fits and not made and not self.work.busy)
         price = f"for epsilon {upward(found.epsilon)}" if found.claims else "with no epsilon"
         self.go.text = "Released" if made else f"Release, {price}"
+        self._tell_leaving()
+
+    def _searched(self) -> list[str]:
+        """Count the ranges that this plan tried against the data, and say which columns had too many."""
+        form = self.planned_form
+        assert self.given is not None
+        if self.given.example:
+            return []
+        note_tries(self._stamp(), form)
+        self.fields.warn(lambda column: too_many(self._stamp(), column))
+        return [told for column in form.columns if (told := too_many(self._stamp(), column))]
+
+    def _said(self, sentence: str) -> str:
+        """A sentence with the names that the person knows; who sits elsewhere is told no folder of this machine."""
+        sentence = self.visit.said(sentence)
+        return sentence if self.here else sentence.replace(str(releases_folder()), "the folder of the studio")
 
     # The work ----------------------------------------------------------------------------------------------------------
 
@@ -318,63 +350,47 @@ class _ReleasePage:
             ui.html(
                 words.note(
                     "The price is recorded in the ledger first, and then the rows are drawn. What is recorded stays recorded, "
-                    "also where the work is cancelled: something may have been drawn."
+                    "also where the work is cancelled: something may have been drawn. Work that has begun goes on when this page "
+                    "is closed."
                 ),
                 sanitize=False,
             )
             with ui.element("div"):
                 self.go = button("Release", self._release, icon="lock")
                 self.go.set_enabled(False)
-            self.work = Work("Releasing", self._released, self._refuse_work)
+            self.work = Work("Releasing", self._released, self._refuse_work, outlives=True)
             self.trouble = ui.html("", sanitize=False)
 
     def _release(self) -> None:
         if self.plan is None or self.form is None or self.given is None or self.work.busy:
             return
-        text, folder = policy_text(self.form), self._folder()
+        text, scratch = policy_text(self.form), str(self.visit.place("policy.toml").parent)
+        root = str(self.visit.place("releases")) if self.given.example else str(releases_folder())
         self.trouble.content = ""
         self.go.set_enabled(False)
-        self.work.start(make_release, text, self.given.path, folder, self.ledger, self.format, self.raising)
+        self.making = self._wanted()
+        self.work.start(make_release, text, self.given.path, root, scratch, self.ledger, self.format, self.raising)
+        self._tell_leaving()
 
-    def _folder(self) -> str:
-        """Where this release belongs: the same one always at the same place, so that it is not paid for twice."""
-        assert self.given is not None
-        assert self.form is not None
-        told = "\0".join((policy_text(self.form), stamp_of(self.given.path), self.ledger, self.format))
-        return str(self.visit.place(f"release-{hashlib.sha256(told.encode()).hexdigest()[:16]}"))
+    def _wanted(self) -> str:
+        """The policy, the table, the ledger and the format of the release that the page asks for."""
+        if self.given is None or self.form is None:
+            return ""
+        try:
+            return "\0".join((policy_text(self.form), stamp_of(self.given.path), self.ledger, self.format))
+        except NoisewrightError:  # what is typed makes no policy yet
+            return ""
 
     def _refuse_work(self, sentence: str) -> None:
-        self.trouble.content = words.alarm(self.visit.said(sentence[:1].upper() + sentence[1:]))
+        self.trouble.content = words.alarm(self._said(sentence[:1].upper() + sentence[1:]))
         self._ask()
 
-    # What came of it ---------------------------------------------------------------------------------------------------
-
-    def _result_step(self) -> None:
-        self.result = ui.element("section").classes("nw-panel nw-fields").props('aria-label="What was released"')
-        with self.result:
-            ui.html("<h2>5. What was released</h2>", sanitize=False)
-            self.outcome = ui.html("", sanitize=False).props('role="status"')
-            with ui.element("div").classes("nw-row"):
-                button("Download everything", self._download, icon="download")
-            self.report = ui.html("", sanitize=False)
-        self.result.set_visibility(False)
-
-    def _released(self, done: Released) -> None:
-        self.done = done
-        what = "Answers were released" if done.rows is None else f"{done.rows:,} rows were released"
-        again = " This release was made already: nothing was drawn, and nothing was spent." if done.reread else ""
-        proof = "Verified: proved again just now" if done.proved else "NOT proved"
-        self.outcome.content = words.said(f"{what}; epsilon {done.left} is left.{again}") + words.listed(
-            [self.visit.said(one) for one in done.sentences], proof
-        )
-        self.report.content = words.framed(done.report, "The report")
-        self.result.set_visibility(True)
+    async def _released(self, done: Released) -> None:
+        assert self.given is not None
+        self.made = self.making
+        self.outcome.show(done, f"{Path(self.given.name).stem}-release.zip", bool(self.given.example))
         self._ask()
-
-    async def _download(self) -> None:
-        if self.done is not None and self.given is not None:
-            name = f"{Path(self.given.name).stem}-release.zip"
-            ui.download.file(await run.io_bound(zipped, self.done) or "", name)
+        await self._list_earlier()
 
     def _download_policy(self) -> None:
         if self.form is not None:
@@ -384,8 +400,13 @@ class _ReleasePage:
         assert self.given is not None
         assert self.form is not None
         name = self.given.name
-        kept = {"example": self.given.example} if self.given.example else {}
-        kept |= {"data": name} if self.given.path == name else {}
+        if self.given.example:
+            kept = {"example": self.given.example}
+        elif self.given.path == name:
+            kept = {"data": name, "digest": self.given.digest}
+        else:
+            kept = named(name, self.given.digest)
+        kept |= {"released": self.outcome.kept} if self.outcome.kept else {}
         ledger = None if self.given.example or self.ledger == ledger_path("") else self.ledger
         raised = {"raise_budget": ""} if self.raising else {}
         needs = EMBEDDING in policy_text(self.form)

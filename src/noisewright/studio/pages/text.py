@@ -19,21 +19,28 @@ from noisewright.studio.task import Task, read_query, with_option
 
 __all__ = ["build"]
 
+OWN = "own"
+"""In a link: its text was typed by a person, and is not in the link."""
+
 
 def build(request: Request) -> None:
     """A text, its words before and after, and what is promised."""
-    _TextPage(read_query(request.query_params) or {"epsilon": "2", "size": "20"}).build()
+    given = read_query(request.query_params)
+    own = given.pop(OWN, None) is not None
+    _TextPage(given or {"epsilon": "2", "size": "20"}, own).build()
 
 
 class _TextPage:
-    def __init__(self, given: dict[str, str]) -> None:
-        self.given = given
+    def __init__(self, given: dict[str, str], own: bool) -> None:
+        self.given, self.own = given, own
 
     def build(self) -> None:
         with ui.element("div").classes("nw-columns"):
             with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The text"'):
                 ui.html("<h2>The text</h2>", sanitize=False)
-                self.text = ui.textarea("text in English", value=EXAMPLE).props("outlined debounce=500 autogrow")
+                self.text = ui.textarea("text in English", value="" if self.own else EXAMPLE).props(
+                    "outlined debounce=500 autogrow"
+                )
                 self.text.on_value_change(self._ask)
                 ui.html(words.note("It stays in this page, and is in no link."), sanitize=False)
                 epsilon_field(
@@ -81,6 +88,9 @@ class _TextPage:
 
     def _ask(self) -> None:
         text, given = self.text.value or "", dict(self.given)
+        if self.own and not text.strip():
+            self._refuse("A link holds no text; type or paste it again.")
+            return
         self.live.ask(lambda: hidden_text(text, given))
 
     def _refuse(self, sentence: str) -> None:
@@ -110,7 +120,8 @@ class _TextPage:
             numbers=(1,),
         )
         options = {name: text for name, text in self.given.items() if text or name == "keep_order"}
-        task = Task("/text", ("text", "obfuscate", "note.txt", "-o", "released"), options)
+        own = {OWN: ""} if self.text.value != EXAMPLE else {}
+        task = Task("/text", ("text", "obfuscate", "note.txt", "-o", "released"), options, own)
         command = f"# the text above, saved as note.txt\n{task.command}"
         self.elsewhere.show(task, text_code(self.text.value or "", self.given), command)
 

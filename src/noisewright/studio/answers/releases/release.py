@@ -6,24 +6,29 @@ import os
 import re
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from noisewright.core.errors import BudgetError, FileFormatError
+from noisewright.core.errors import BudgetError, FileFormatError, NoisewrightError
 from noisewright.core.exact import upward
+from noisewright.releases.columns.types import source_for
 from noisewright.releases.curator.starting import starting_policy
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.ledger.records import downward
+from noisewright.releases.output.layout import REPORT
+from noisewright.releases.output.lock import LOCK, Lock
+from noisewright.releases.output.mark import content_digest
 from noisewright.releases.output.proving import certificate_bytes, examined
 from noisewright.releases.plan import Plan
 from noisewright.releases.planning import plan
 from noisewright.releases.policy.policy import Policy
-from noisewright.releases.run import release
+from noisewright.releases.run import new_id, release_as
 from noisewright.studio.answers.examples import EXAMPLES
+from noisewright.studio.answers.releases.kept import ID, Kept, home_of
 from noisewright.studio.answers.releases.policies import EMBEDDING, Form, policy_text, starting_form
+from noisewright.studio.digests import digest_of
 from noisewright.studio.task import Task
 from noisewright.text.embeddings.places import COMES_ALONG
 
@@ -39,8 +44,10 @@ __all__ = [
     "given_table",
     "make_release",
     "planned",
+    "planned_apart",
+    "read_apart",
+    "shown_again",
     "stamp_of",
-    "zipped",
 ]
 
 TABLES = (".csv", ".tsv", ".xlsx", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson")
@@ -61,6 +68,8 @@ class Given:
     guessed: bool
     """Whether the types of its columns were guessed from cells."""
     example: str = ""
+    digest: str = ""
+    """Keyed digest, by which a link recognises the file; empty for folders and databases."""
 
     @property
     def columns(self) -> list[str]:
@@ -80,7 +89,13 @@ def given_table(path: str, name: str) -> Given:
             f"tables of up to {MOST_COLUMNS} columns, with names of up to {LONGEST_NAME} letters, are asked about here; write "
             "the policy of this one with noisewright init."
         )
-    return Given(path, name, starting_form(start, dataset), start.guessed)
+    return Given(path, name, starting_form(start, dataset), start.guessed, digest=digest_of(path))
+
+
+def read_apart(path: str, name: str, told: Callable[..., None]) -> Given:
+    """Read a table as :func:`given_table` does, in a job; it tells nothing before its end."""
+    del told
+    return given_table(path, name)
 
 
 def given_example(key: str, folder: Path) -> Given:
@@ -107,6 +122,14 @@ def stamp_of(path: str) -> str:
 def planned(form: Form, path: str, ledger: str | None, folder: Path, raise_budget: bool = False) -> Plan:
     """The plan of a form for a table, every check of a release included; public files lie in the folder."""
     return plan(_policy(policy_text(form), folder), path, ledger=ledger, raise_budget=raise_budget)
+
+
+def planned_apart(
+    form: Form, path: str, ledger: str | None, folder: str, raise_budget: bool, told: Callable[..., None]
+) -> Plan:
+    """Make a plan as :func:`planned` does, in a job; it tells nothing before its end."""
+    del told
+    return planned(form, path, ledger, Path(folder), raise_budget)
 
 
 def _policy(text: str, folder: Path) -> Policy:
@@ -188,43 +211,76 @@ class Released:
     folder: str
     rows: int | None
     reread: bool
-    warnings: tuple[str, ...]
     report: str
     left: str
+    """Budget that is left, in words; empty for a release that was made earlier."""
     proved: bool
     sentences: tuple[str, ...]
 
 
 def make_release(
-    text: str, path: str, folder: str, ledger: str | None, form: str, raise_budget: bool, told: Callable[..., None]
+    text: str,
+    path: str,
+    root: str,
+    scratch: str,
+    ledger: str | None,
+    form: str,
+    raise_budget: bool,
+    told: Callable[..., None],
 ) -> Released:
-    """Make a release in a folder and prove it; what is needed on the way lies beside it, and goes with it.
+    """Make a release in a folder of its own below ``root``, and prove it; what is needed on the way lies in ``scratch``.
 
-    A folder that holds the release of this table under this policy already is read, and nothing is drawn or spent.
+    Where the ledger knows a release of this table under this policy already, its folder is read, and nothing is drawn or spent.
     """
-    tempfile.tempdir = os.path.dirname(folder)
-    policy = _policy(text, Path(folder).parent)
-    Path(folder).with_suffix(".toml").write_text(text, encoding="utf-8")
-    done = release(
-        policy,
-        path,
-        output=folder,
-        ledger=ledger,
-        engine="local",
-        format=form,  # type: ignore[arg-type]
-        raise_budget=raise_budget,
-        progress=lambda rows, of: told(rows, of or 0),
-    )
-    book = Ledger(ledger, create_missing=False)
-    proof = examined(certificate_bytes(folder), folder, book)
+    before, tempfile.tempdir = tempfile.tempdir, scratch
+    try:
+        return _made(text, path, Path(root), Path(scratch), ledger, form, raise_budget, told)
+    finally:
+        tempfile.tempdir = before
+
+
+def _made(
+    text: str,
+    path: str,
+    root: Path,
+    scratch: Path,
+    ledger: str | None,
+    form: str,
+    raise_budget: bool,
+    told: Callable[..., None],
+) -> Released:
+    policy = _policy(text, scratch)
+    folder = _place(policy, path, root, ledger, form)
+    own, note = root in folder.parents, folder.with_suffix(".toml")
+    fresh = own and not folder.exists()
+    try:
+        if fresh:
+            note.write_text(text, encoding="utf-8")
+        done = release_as(
+            folder.name if ID.fullmatch(folder.name) else new_id(),
+            policy,
+            path,
+            output=folder,
+            ledger=ledger,
+            engine="local",
+            format=form,  # type: ignore[arg-type]
+            raise_budget=raise_budget,
+            progress=lambda rows, of: told(rows, of or 0),
+        )
+    except NoisewrightError:
+        if fresh and not folder.exists():
+            note.unlink(missing_ok=True)
+        raise
+    if own:
+        folder.chmod(0o700)
+    proof = examined(certificate_bytes(folder), folder, Ledger(ledger, create_missing=False))
     left = done.balance
     if left is None:
         raise BudgetError("the ledger does not know this release.")
     return Released(
-        folder,
+        str(folder),
         done.rows,
         done.reread,
-        done.warnings,
         done.page,
         f"{downward(left.left_epsilon)} of {upward(left.epsilon)}",
         proof.proved,
@@ -232,14 +288,26 @@ def make_release(
     )
 
 
-def zipped(done: Released) -> Path:
-    """Everything of a release in one file: the folder as it is, and the policy beside it."""
-    folder = Path(done.folder)
-    target = folder.with_suffix(".zip")
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.write(folder.with_suffix(".toml"), POLICY)
-        if (folder.parent / EMBEDDING).exists():
-            archive.write(folder.parent / EMBEDDING, EMBEDDING)
-        for file in sorted(p for p in folder.rglob("*") if p.is_file()):
-            archive.write(file, Path("release") / file.relative_to(folder))
-    return target
+def _place(policy: Policy, path: str, root: Path, ledger: str | None, form: str) -> Path:
+    """Where a release belongs: where the ledger has it in this format already, beside that one, or a new folder."""
+    home = home_of(root, policy.dataset)
+    if ledger is not None and os.path.exists(ledger):
+        book = Ledger(ledger, create_missing=False)
+        for earlier in book.made_before(policy.digest(), content_digest(source_for(policy, path))):
+            there = Path(earlier.place)
+            if earlier.place and there.is_dir():
+                tables = [table.name for table in there.glob("data.*")]
+                stored = not tables or f"data.{form}" in tables
+                return there if stored else home / f"{earlier.release_id}-{form}"
+    return home / new_id()
+
+
+def shown_again(kept: Kept, ledger: str) -> Released:
+    """A release that is kept, proved again."""
+    proof = examined(certificate_bytes(kept.folder), kept.folder, ledger if os.path.exists(ledger) else None)
+    try:
+        report = (kept.folder / REPORT).read_text(encoding="utf-8")
+        rows = Lock.from_json((kept.folder / LOCK).read_text(encoding="utf-8")).rows
+    except (OSError, UnicodeError):
+        raise FileFormatError(f"the files of {kept.folder} cannot be read; look at the folder.") from None
+    return Released(str(kept.folder), rows, True, report, "", proof.proved, proof.sentences)

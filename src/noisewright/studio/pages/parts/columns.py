@@ -39,6 +39,7 @@ class ColumnFields:
 
     def __init__(self, held: Callable[[], Form], changed: Callable[[Form, bool], None]) -> None:
         self.held, self.changed = held, changed
+        self.notes: dict[tuple[str, ...], ui.html] = {}
         with ui.element("div").classes("nw-grid"):
             for column in held().columns:
                 self._box(column)
@@ -54,16 +55,25 @@ class ColumnFields:
         pick.on_value_change(lambda e: self._choose(column.names, e.value, inner))
         self._fill(column.names, inner)
 
+    def warn(self, told: Callable[[Column], str]) -> None:
+        """Show beside the range of each column what ``told`` says of it."""
+        for names, note in self.notes.items():
+            text = told(self._column(names))
+            note.content = words.warning(text) if text else ""
+
     def _column(self, names: tuple[str, ...]) -> Column:
         return next(column for column in self.held().columns if column.names == names)
 
     def _fill(self, names: tuple[str, ...], inner: ui.element) -> None:
         inner.clear()
+        self.notes.pop(names, None)
         column = self._column(names)
         with inner:
             for field in fields_of(column.kind, column.mechanism):
                 if field.key != "epsilon":
                     self._field(column, field)
+                if field.key == "high":
+                    self.notes[names] = ui.html("", sanitize=False).props('role="status"')
 
     def _field(self, column: Column, field: Field) -> None:
         names, value = column.names, column.value(field.key)

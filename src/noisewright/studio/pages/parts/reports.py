@@ -13,6 +13,7 @@ from noisewright.studio.answers.surveys import READERS, estimate_code, estimated
 from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
 from noisewright.studio.look.frame import is_dark
+from noisewright.studio.look.linked import Linked, named
 from noisewright.studio.look.live import Live
 from noisewright.studio.look.plot import Plot
 from noisewright.studio.look.proof import SameElsewhere
@@ -29,6 +30,8 @@ FIELDS = (
 )
 MOST_SHOWN = 40
 EXAMPLE = "sport"
+KINDS = ("reports_", "mechanism_")
+"""Prefixes by which a link tells the two files apart."""
 
 
 class Reports:
@@ -38,8 +41,11 @@ class Reports:
         self.example = asked.get("example", "") == EXAMPLE
         self.asked = {key: asked[key] for key, *_ in FIELDS if key in asked}
         self.visit, self.dark = visit_here(), is_dark()
+        self.linked = {kind: Linked(asked, kind) for kind in KINDS}
         self.reports: tuple[str, Path] | None = None
         self.mechanism: tuple[str, Path] | None = None
+        self.others = ""
+        """Warnings about files that are not those of the link."""
 
     def build(self) -> None:
         """The files beside the estimate."""
@@ -72,13 +78,20 @@ class Reports:
             ui.timer(0, self._example, once=True)
         else:
             self._elsewhere()
+            self.linked["reports_"].restore(self.visit, self._reports)
+            self.linked["mechanism_"].restore(self.visit, self._mechanism)
+            self._ask()
 
     def _reports(self, name: str, where: Path) -> None:
         self.reports, self.example = (name, where), False
-        self._ask()
+        self._opened("reports_", name, where)
 
     def _mechanism(self, name: str, where: Path) -> None:
         self.mechanism, self.example = (name, where), False
+        self._opened("mechanism_", name, where)
+
+    def _opened(self, kind: str, name: str, where: Path) -> None:
+        self.others += self.linked[kind].taken(name, self.visit.digests.get(str(where), ""))
         self._ask()
 
     def _example(self) -> None:
@@ -97,7 +110,10 @@ class Reports:
 
     def _ask(self) -> None:
         names = [pair[0] for pair in (self.reports, self.mechanism) if pair is not None]
-        self.which.content = words.note(f"Open: {', '.join(names)}" if names else "")
+        wanted = (
+            "" if self.example else "".join(words.alarm(one.waiting) for one in self.linked.values() if one.waiting)
+        )
+        self.which.content = words.note(f"Open: {', '.join(names)}" if names else "") + self.others + wanted
         self.take.set_visibility(self.example)
         if self.reports is None or self.mechanism is None:
             return
@@ -140,6 +156,17 @@ class Reports:
         self.found.content = words.facts(facts) + more + table
         self._elsewhere()
 
+    def _files(self) -> dict[str, str]:
+        """Return the part of a link that names the files, given or still wanted."""
+        found: dict[str, str] = {}
+        for kind, pair in zip(KINDS, (self.reports, self.mechanism), strict=True):
+            linked = self.linked[kind]
+            if pair is not None:
+                found |= named(pair[0], self.visit.digests.get(str(pair[1]), ""), kind)
+            elif linked.name:
+                found |= named(linked.name, linked.digest, kind)
+        return found
+
     def _elsewhere(self) -> None:
         reports = "reports.csv" if self.reports is None else self.reports[0]
         mechanism = "mechanism.json" if self.mechanism is None else self.mechanism[0]
@@ -149,5 +176,5 @@ class Reports:
             code = f"# {problem}"
         options = {"mechanism": mechanism, "intervals": "asymptotic", **self.asked}
         command = Task("", ("estimate", reports), options).command
-        shown = {"example": EXAMPLE} if self.example else {}
+        shown = {"example": EXAMPLE} if self.example else self._files()
         self.elsewhere.show(Task("/survey/estimate", (), {}, {**self.asked, **shown}), code, command)
