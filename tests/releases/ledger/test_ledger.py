@@ -504,9 +504,9 @@ def test_a_database_of_another_program_is_left_alone(tmp_path):
 
 
 def test_a_ledger_from_a_newer_version(ledger):
-    sqlite_file(ledger.path, "PRAGMA user_version = 5")
+    sqlite_file(ledger.path, "PRAGMA user_version = 6")
     with pytest.raises(
-        LedgerError, match=r"written by a newer Noisewright \(ledger version 5, this program knows 4\); update it"
+        LedgerError, match=r"written by a newer Noisewright \(ledger version 6, this program knows 5\); update it"
     ):
         Ledger(ledger.path)
     with pytest.raises(LedgerError, match="newer"):
