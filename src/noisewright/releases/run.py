@@ -42,7 +42,6 @@ from noisewright.releases.curator.cautions import data_cautions
 from noisewright.releases.curator.checking import check_data, without_rows
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
-from noisewright.releases.ledger._checks import check_text
 from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of, place_of, spend
 from noisewright.releases.ledger.ledger import Balance, Input, Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
@@ -170,8 +169,6 @@ def release(
     policy = as_policy(policy)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise ParameterError("a seed is a whole number from 0 on; leave it out for a release.")
-    if separate_people is not None:
-        check_text(separate_people, "the reason in separate_people")
     source = source_for(policy, data)
     with ExitStack() as stack:
         runner = stack.enter_context(engine_for(engine, source, master=master))

@@ -15,8 +15,8 @@ from noisewright.core.errors import LedgerError
 from noisewright.releases.ledger._chain import place_of
 from noisewright.releases.ledger._neighbours import stored
 from noisewright.releases.ledger._recording import keep_to, record_budget, record_release
-from noisewright.releases.ledger._witness import Sighting
 from noisewright.releases.ledger.homes.database import Database, Place
+from noisewright.releases.ledger.homes.witness import Sighting
 from noisewright.releases.ledger.records import Charge, Protected, Terms
 
 __all__ = ["Lost", "adopt", "charge_record", "lost_from"]

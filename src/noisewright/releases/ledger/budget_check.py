@@ -12,8 +12,8 @@ from noisewright.core.errors import LedgerError, NoLedgerError
 from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.engines.engine import Engine
 from noisewright.releases.ledger._checks import check_name, checked, checked_terms
-from noisewright.releases.ledger._witness import witnesses
 from noisewright.releases.ledger.homes.stores import store_of
+from noisewright.releases.ledger.homes.witness import witnesses
 from noisewright.releases.ledger.ledger import Balance, Charge, Input, Ledger, Terms
 from noisewright.releases.ledger.records import Protected
 from noisewright.releases.plan import Plan, title

@@ -67,7 +67,6 @@ from noisewright.releases.ledger._recording import (
     record_input,
     record_release,
 )
-from noisewright.releases.ledger._witness import Sighting, Witness, default_witness, witnesses
 from noisewright.releases.ledger.homes.address import default_path
 from noisewright.releases.ledger.homes.database import (
     ConflictError,
@@ -79,6 +78,7 @@ from noisewright.releases.ledger.homes.database import (
     writing,
 )
 from noisewright.releases.ledger.homes.stores import store_of
+from noisewright.releases.ledger.homes.witness import Sighting, Witness, default_witness, witnesses
 from noisewright.releases.ledger.records import (
     Balance,
     BudgetEvent,
@@ -104,6 +104,7 @@ __all__ = [
     "Input",
     "Ledger",
     "LedgerRecord",
+    "Lost",
     "Protected",
     "Spend",
     "Terms",
@@ -130,7 +131,7 @@ class Ledger:
     ``path``: a file, or ``postgresql://USER@HOST/DATABASE``. Without one it is the ledger of this user
     (``$NOISEWRIGHT_LEDGER``, or a file in the home folder). Every call opens it again and waits up to ``wait`` seconds for other
     processes, so an object may be shared by threads, forked and pickled. ``witness``: a file that keeps the heads of the chain in
-    addition to that of this user (:mod:`noisewright.releases.ledger._witness`).
+    addition to that of this user (:mod:`noisewright.releases.ledger.homes.witness`).
     """
 
     def __init__(
@@ -370,6 +371,8 @@ class Ledger:
     ) -> Spend:
         check_name(dataset)
         check_text(release_id, "the name of a release")
+        if made_of is not None and made_of.apart:
+            check_text(made_of.apart, "the reason in separate_people")
         if not items:
             raise ParameterError("a release without parts cannot be recorded; name its columns and answers.")
         items = [checked(item) for item in items]
@@ -390,10 +393,10 @@ class Ledger:
             def body() -> Balance:
                 if terms is not None and amounts is not None:
                     self._agree(db, dataset, terms, *amounts)
-                if made_of is not None:
-                    check_alone(db, self.path, dataset, also, made_of)
                 balance = balance_of(db, self.path, dataset)
                 others = accounts_of(db, self.path, balance, also)
+                if made_of is not None:
+                    check_alone(db, self.path, dataset, also, made_of)
                 if units is None:
                     for one in (balance, *others):
                         if price[0] > one.left_epsilon or price[1] > one.left_delta:

@@ -22,9 +22,10 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from noisewright.core.errors import LedgerError
 from noisewright.files.urls import is_url
 
-__all__ = ["Address", "default_path", "shown"]
+__all__ = ["REFUSED", "Address", "default_path", "shown"]
 
 SCHEMA, PORT = "noisewright", 5432
+REFUSED = "did not let this user in; look at the user and the database in the URL, and give the password in PGPASSWORD"
 MODES = ("verify-full", "require", "disable")
 LOCAL = ("localhost", "127.0.0.1", "::1")
 FORM = "postgresql://USER@HOST:PORT/DATABASE, with the password in PGPASSWORD"
@@ -105,14 +106,17 @@ class Address:
 
     def connect(self, driver: Any, wait: float) -> Any:
         """Connect; beyond this machine only with TLS and a certificate that fits the host, unless ``sslmode`` says otherwise."""
-        if self.host.startswith("/"):
-            sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            sock.settimeout(max(wait, 1))
-            sock.connect(f"{self.host}/.s.PGSQL.{self.port}")
-        else:
-            sock = socket.create_connection((self.host, self.port), max(wait, 1))
+        local = self.host.startswith("/")
+        sock = (
+            socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            if local
+            else socket.create_connection((self.host, self.port), max(wait, 1))
+        )
         try:
-            mode = self.tls or ("disable" if self.host.startswith("/") or self.host in LOCAL else "verify-full")
+            if local:
+                sock.settimeout(max(wait, 1))
+                sock.connect(f"{self.host}/.s.PGSQL.{self.port}")
+            mode = self.tls or ("disable" if local or self.host in LOCAL else "verify-full")
             context: ssl.SSLContext | bool = False if mode == "disable" else ssl.create_default_context()
             if isinstance(context, ssl.SSLContext) and mode == "require":
                 context.check_hostname = False
@@ -127,8 +131,13 @@ class Address:
                 ssl_context=context,
                 application_name="noisewright",
             )
-        except BaseException:
+        except BaseException as problem:
             sock.close()
+            told = isinstance(
+                problem.__cause__, ConnectionError
+            )  # the server closed the line, which is all that the driver says
+            if told or isinstance(problem, AttributeError):  # the driver has no word for a missing password
+                raise LedgerError(f"{self} {REFUSED}.") from None
             raise
         sock.settimeout(None)
         return made

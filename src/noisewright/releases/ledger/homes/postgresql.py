@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import Any
 
 from noisewright.core.errors import LedgerError, MissingPartError
-from noisewright.releases.ledger.homes.address import Address
+from noisewright.releases.ledger.homes.address import REFUSED, Address
 from noisewright.releases.ledger.homes.database import ConflictError, Place
 from noisewright.releases.ledger.homes.schema import (
     APPLICATION,
@@ -285,7 +285,7 @@ def code_of(problem: BaseException) -> str:
 
 
 WORDS = {
-    "28P01": "refused this user; look at the name in the URL, and give the password in PGPASSWORD",
+    "28P01": REFUSED,
     "28000": "refused this user; look at the name in the URL, and at pg_hba.conf of the server",
     "3D000": "is not there: the server has no database of this name; create it with createdb",
     "42501": "cannot be used: this user lacks a right in the database; grant it CREATE, and USAGE of the schema",

@@ -70,7 +70,7 @@ class Witness:
         except FileNotFoundError:
             return []
         except (OSError, UnicodeError, ValueError) as problem:
-            if not self.needed and isinstance(problem, PermissionError) and not os.path.lexists(self.path):
+            if not self.needed and isinstance(problem, OSError) and not os.path.lexists(self.path):
                 return []
             raise self._problem("cannot be read", problem) from None
         found = []
@@ -103,7 +103,7 @@ class Witness:
         place = self.path
         while not os.path.lexists(place) and place != place.parent:
             place = place.parent
-        if os.access(place, os.W_OK):
+        if (place == self.path or place.is_dir()) and os.access(place, os.W_OK):
             return None
         return (
             f"no witness is kept, because this user may not write to {place}: an older copy of the ledger is only noticed by the "
