@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -285,7 +286,9 @@ def test_a_release_with_it_from_beginning_to_end(
         said.append(told.out + told.err)
     assert json.loads(said[6])["agrees"]
     assert "did not let this user in" in said[9]
-    assert "did not let this user in" in said[10]
+    assert re.search(
+        "did not let this user in|the server has no database of this name", said[10]
+    )  # as fast as the driver is
     with caplog.at_level(logging.DEBUG):
         said.append(repr(Ledger(secret)))
     texts = [*said, caplog.text, *(p.read_bytes().decode("latin1") for p in tmp_path.rglob("*") if p.is_file())]

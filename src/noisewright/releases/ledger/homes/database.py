@@ -64,7 +64,8 @@ class Database(Protocol):
 class Store(Protocol):
     """Where a ledger is, and how it is made and opened."""
 
-    place: Place
+    @property
+    def place(self) -> Place: ...
 
     def exists(self) -> bool:
         """Return whether something is there; whether it is a ledger shows when it is opened."""
