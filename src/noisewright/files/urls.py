@@ -1,4 +1,4 @@
-"""Names that are no files but the URLs of PostgreSQL databases, in which a password may stand.
+"""URLs of PostgreSQL databases, given where a file is expected; a URL may contain a password.
 
 >>> is_url("postgresql://ann@db.example/team"), is_url("clinic.sqlite")
 (True, False)

@@ -312,7 +312,7 @@ def test_a_policy_may_name_it_without_a_password(url: str) -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ("postgresql://ann:hush@db.example:port/team", "is no URL of a PostgreSQL database"),
+        ("postgresql://ann:hush@db.example:port/team", "is not a URL of a PostgreSQL database"),
         ("postgresql://ann:hush@db.example/team?password=hush", "has a part that is not known"),
         ("postgresql://ann:hush@db.example/team/hush", "has a part that is not known"),
         ("postgresql://ann:hush@db.example/team?schema=a;b", "name of small letters"),

@@ -138,7 +138,7 @@ def test_a_witness_that_is_no_witness_or_cannot_be_written_is_refused_before_the
     ledger = Ledger(tmp_path / "ledger")
     ledger.set_budget("clinic", 2)
     for witness, words in (
-        (tmp_path / "notes", "notes is no witness of ledgers"),
+        (tmp_path / "notes", "notes is not a witness of ledgers"),
         (tmp_path / "notes" / "in", r"cannot be (read|written) \(Not a directory\)"),
         (tmp_path, r"cannot be (read|written) \(Is a directory\)"),
     ):

@@ -77,7 +77,7 @@ def test_a_ledger_that_is_the_policy_is_refused_by_its_content(visits: Path, tmp
     before = file.read_bytes()
     for how in ({"ledger": file}, {"ledger": tmp_path / "ledger", "witness": file}):
         with pytest.raises(
-            (LedgerError, NoisewrightError), match=r"is not a Noisewright ledger|is no witness of ledgers"
+            (LedgerError, NoisewrightError), match=r"is not a Noisewright ledger|is not a witness of ledgers"
         ):
             nw.release(str(file), visits, **how)  # type: ignore[arg-type]
     assert file.read_bytes() == before

@@ -1,4 +1,4 @@
-"""What an older copy of a ledger has forgotten, charged again: for an owner who has no newer copy.
+"""Charges that an older copy of a ledger has lost, recorded again: for an owner without a newer copy.
 
 A witness tells what was charged, and so does the lock of a release. The heads that were lost are recorded with the reason, so
 whoever knows one of them (a witness, a lock) is answered by the record that adopted it.
@@ -90,7 +90,7 @@ def _charge(db: Database, path: Place, one: Lost, time: str) -> None:
     assert terms is not None
     if terms.scope == "unit":
         raise LedgerError(
-            f"the release {one.release!r} was charged to single units of {one.dataset!r}, and nobody knows any more to which; "
+            f"the release {one.release!r} was charged to single units of {one.dataset!r}, and their names are lost; "
             "restore a newer copy of the ledger, or begin a new dataset with a smaller budget."
         )
     if db.execute("SELECT 1 FROM datasets WHERE name = ?", (one.dataset,)).fetchone() is None:

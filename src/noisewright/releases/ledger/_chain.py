@@ -119,8 +119,8 @@ def lost(path: Place, evidence: str = "") -> LedgerError:
     known = f" ({evidence})" if evidence else ""
     return LedgerError(
         f"{path} has lost records: it is an older copy, and what was spent later is missing from it{known}; restore its latest "
-        "copy, because what was spent must not be forgotten. If there is none, charge what is missing: noisewright ledger "
-        "adopt."
+        "copy, because what was spent must not be forgotten. Without a newer copy, charge what is missing: "
+        "noisewright ledger adopt."
     )
 
 

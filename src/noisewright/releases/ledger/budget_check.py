@@ -79,7 +79,7 @@ def existing_ledger(ledger: AnyLedger, plan: Plan, witness: Witness = None) -> L
         store_of(named).check_place(with_folder=named is None)
         if unknown := plan.policy.budget.also:
             raise LedgerError(
-                f"there is no ledger yet that knows {unknown[0]!r}, which [budget] also names; name the ledger that has it."
+                f"the ledger is new, and has no dataset {unknown[0]!r}, which [budget] also names; name the ledger that has it."
             ) from None
         return None
 

@@ -118,10 +118,10 @@ _log = logging.getLogger(__name__)
 NONCE_BYTES = 32
 Transaction = Callable[[Database], AbstractContextManager[None]]
 TRIES, PAUSE = 20, 0.05
-"""How often a transaction is run that others got in the way of, and the seconds that it waits at most before the second time."""
+"""Maximum number of attempts at one transaction, and of seconds before the second attempt."""
 STAMP = "%Y-%m-%dT%H:%M:%SZ"
 SKEW = timedelta(minutes=1)
-"""How far the clocks of two machines may be apart without a word."""
+"""Difference between the clocks of two machines that is not worth a warning."""
 Result = TypeVar("Result")
 
 
@@ -216,7 +216,7 @@ class Ledger:
             raise lost(self.path, f"{witness.path} has seen record {one.number} of it at {one.time}")
 
     def _unknown(self, db: Database) -> Iterator[tuple[Witness, Sighting]]:
-        """What the witnesses have seen and the chain does not hold; a head that it holds vouches for all before it."""
+        """Yield what the witnesses have seen and the chain does not hold; a head on the chain vouches for all before it."""
         identity, chained = _identity(db, self.path), has_chain(db)
         for witness in self.witnesses:
             late = []
@@ -234,12 +234,12 @@ class Ledger:
             return sum(len(witness.seen(identity)) for witness in self.witnesses)
 
     def forgotten(self) -> list[Lost]:
-        """What the witnesses have seen of this ledger, and it does not know."""
+        """Return what the witnesses have seen of this ledger, and the ledger does not hold."""
         with self.opened() as db, trying(db):
             return [lost_from(one) for one in {one.head: one for _, one in self._unknown(db)}.values()]
 
     def cautions(self) -> list[str]:
-        """What to think about before a spend: a clock that goes back, and a witness that cannot be kept."""
+        """Return warnings before a spend: a clock that goes back, and a witness that cannot be kept."""
         with self._reading() as db:
             last = db.execute("SELECT max(time) FROM releases").fetchone()[0] or ""
             last = max(

@@ -101,7 +101,7 @@ class Charge:
 
 @dataclass(frozen=True)
 class Input:
-    """What a release is made of: the SHA-256 of its data (empty: not known), and where its output goes (nowhere: memory).
+    """The data of a release: the SHA-256 of its data (empty: not known), and where its output goes (nowhere: memory).
 
     ``apart``: why a dataset with the same data is about other people.
     """

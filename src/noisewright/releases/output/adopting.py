@@ -1,4 +1,4 @@
-"""What locks know of a ledger that forgot it: the release in each folder, with the prices that follow from its policy."""
+"""Releases that a ledger has lost, from their locks: each with the prices that follow from its policy."""
 
 from __future__ import annotations
 

@@ -310,7 +310,7 @@ class Policy(_Strict):
         """The SHA-256 of the content: the same for two files that say the same in other words.
 
         A public file counts with its own SHA-256 alone, wherever it lies and whatever it is called. Which further budgets are
-        charged is the owner's business, and is no part of it.
+        charged does not count.
         """
         text = json.dumps(_plain(self.published(), named=False), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("ascii")).hexdigest()

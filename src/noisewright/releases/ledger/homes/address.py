@@ -1,4 +1,4 @@
-"""How a ledger is named: the file of one, or the URL of a PostgreSQL database, whose password is never shown.
+"""Names of ledgers: a file, or the URL of a PostgreSQL database, whose password is never shown.
 
 >>> address = Address.read("postgresql://ann:secret@db.example/team")
 >>> str(address), repr(address)
@@ -71,7 +71,7 @@ class Address:
             port = parts.port or PORT
             more = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
         except ValueError:
-            raise LedgerError(f"this is no URL of a PostgreSQL database; write it as {FORM}.") from None
+            raise LedgerError(f"the ledger is not a URL of a PostgreSQL database; write it as {FORM}.") from None
         host = more.pop("host", "") or unquote(parts.hostname or "") or "localhost"
         schema, tls = more.pop("schema", SCHEMA), more.pop("sslmode", "")
         user = unquote(parts.username or "") or os.environ.get("PGUSER") or _own_name()

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 Place = Path | str
-"""What messages call a ledger: its file, or the URL of its database without a password."""
+"""Name of a ledger in messages: its file, or the URL of its database without a password."""
 
 
 class ConflictError(Exception):

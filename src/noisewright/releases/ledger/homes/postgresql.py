@@ -34,7 +34,7 @@ FORM = """CREATE TABLE form (
     application INTEGER NOT NULL,
     version INTEGER NOT NULL
 )"""
-"""What SQLite keeps in the header of its file."""
+"""The kind and version of the database, which SQLite keeps in the header of its file."""
 TOGETHER = 500
 """Number of rows that one statement adds."""
 AT_ONCE = 50_000
@@ -106,7 +106,7 @@ SCHEMA = (
     "WHERE c.relnamespace = to_regnamespace(?) AND i.indisvalid AND NOT EXISTS "
     "(SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conindid = c.oid AND k.contype IN ('p', 'u'))",
 )
-"""What there is in the schema of a ledger; each statement is given the name of the schema."""
+"""Statements that list the content of a schema; each statement is given the name of the schema."""
 
 
 class Rows:
@@ -296,7 +296,7 @@ WORDS = {
     "53300": "cannot be opened: the server has too many connections; try again later",
     "57P01": "was shut down meanwhile; try again when the server is back",
 }
-"""What is said for an error code of PostgreSQL. The server's own words may quote a row, so nobody is shown them."""
+"""Messages by error code of PostgreSQL. The server's own words may quote a row, so nobody is shown them."""
 
 
 @contextmanager

@@ -86,7 +86,7 @@ class Witness:
                     found.append(Sighting(int(record["record"]), str(record["head"]), str(record["time"]), charged))
             except (ValueError, LookupError, TypeError, RecursionError):
                 raise LedgerError(
-                    f"{self.path} is no witness of ledgers, or is damaged; name another file, or restore this one."
+                    f"{self.path} is not a witness of ledgers, or is damaged; name another file, or restore this one."
                 ) from None
         return found
 
@@ -135,7 +135,7 @@ class Witness:
             os.close(descriptor)
 
     def _problem(self, what: str, problem: Exception) -> LedgerError:
-        reason = getattr(problem, "strerror", None) or "it is no text"
+        reason = getattr(problem, "strerror", None) or "it is not text"
         return LedgerError(
             f"the witness {self.path} {what} ({reason}); make that possible, or name another: --witness."
         )
