@@ -29,6 +29,16 @@ settings.load_profile("noisewright")
 _cache = tempfile.TemporaryDirectory(prefix="noisewright-cache-")
 os.environ["NOISEWRIGHT_CACHE"] = _cache.name
 
+_state = tempfile.TemporaryDirectory(prefix="noisewright-state-")
+os.environ["XDG_STATE_HOME"] = _state.name
+
+
+@pytest.fixture(autouse=True)
+def own_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test has witnesses of its own: what one test spends in a copy of a ledger, no other test has seen."""
+    monkeypatch.setenv("XDG_STATE_HOME", tempfile.mkdtemp(dir=_state.name))
+
+
 EVERYBODY: Any = Addresses.__dict__["_entry_points"]
 
 

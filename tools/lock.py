@@ -20,7 +20,7 @@ from tools.sbom import canonical
 __all__ = ["EXTRAS", "locked", "main"]
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = ("attackers", "images", "matching", "plots", "spark", "studio", "text", "transport")
+EXTRAS = ("attackers", "images", "matching", "plots", "postgresql", "spark", "studio", "text", "transport")
 """What is locked besides the base: the extras that something uses and that carry no copyleft licence."""
 
 

@@ -237,7 +237,9 @@ def test_a_dataset_keeps_to_the_distances_it_began_with(book):
     balance = Ledger(book).remaining("clinic")
     assert (balance.spent_epsilon, balance.releases) == (1, 1)
     nw.release(changed_age(protect="any", epsilon=1), visits(), ledger=book)
-    nw.release({**changed_age(protect=1, epsilon=1), "dataset": "near"}, visits(), ledger=book)
+    nw.release(
+        {**changed_age(protect=1, epsilon=1), "dataset": "near"}, visits(), ledger=book, separate_people="other ones"
+    )
     assert Ledger(book).protections("clinic") == [Protected(("age",), Fraction(110))]
     assert Ledger(book).protections("near") == [Protected(("age",), Fraction(1))]
 

@@ -6,6 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from noisewright.releases.ledger.ledger import default_witness
+
 SCHEMA = """
 CREATE TABLE secret (one INTEGER PRIMARY KEY CHECK (one = 1), key BLOB NOT NULL, created TEXT NOT NULL);
 CREATE TABLE datasets (
@@ -74,11 +76,17 @@ FROZEN = ("secret", "datasets", "budgets", "charges")
 
 
 def make_older(path: Path, version: int) -> None:
-    """Turn a ledger into the file that an earlier version would have written, with the same key and records."""
-    if version == 3:
+    """Turn a ledger into the file that an earlier version would have written, with the same key and records.
+
+    There were no witnesses then.
+    """
+    if (witness := default_witness()) is not None:
+        witness.unlink(missing_ok=True)
+    if version >= 3:
         with closing(sqlite3.connect(path, isolation_level=None)) as db:
-            db.execute("DROP TABLE inputs")
-            db.execute("PRAGMA user_version = 3")
+            for table in ("others", "adoptions", *(("inputs",) if version == 3 else ())):
+                db.execute(f"DROP TABLE {table}")
+            db.execute(f"PRAGMA user_version = {version}")
         return
     with closing(sqlite3.connect(path)) as db:
         rows = {

@@ -38,5 +38,7 @@ if TYPE_CHECKING:
     from noisewright.files.regular import check_regular as check_regular
     from noisewright.files.scratch import Spool as Spool
     from noisewright.files.scratch import scratch_folder as scratch_folder
+    from noisewright.files.urls import has_password as has_password
+    from noisewright.files.urls import is_url as is_url
 else:
     __getattr__, __dir__ = door(__name__)

@@ -16,15 +16,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from noisewright.core.errors import DataError, PolicyError
+from noisewright.core.errors import DataError, LedgerError, PolicyError
 from noisewright.core.loading.guided import guided
 from noisewright.releases.columns.types import check_spelling, source_for
 from noisewright.releases.curator.cautions import data_cautions
 from noisewright.releases.curator.checking import check_data, without_rows
 from noisewright.releases.engines import engine_for
-from noisewright.releases.ledger.budget_check import AnyLedger, existing_ledger, rehearse
-from noisewright.releases.ledger.ledger import Ledger
+from noisewright.releases.ledger.budget_check import AnyLedger, existing_ledger, place_of, rehearse
+from noisewright.releases.ledger.ledger import Input, Ledger
 from noisewright.releases.output.mark import content_digest
+from noisewright.releases.output.places import check_places
+from noisewright.releases.output.recorded import check_locks
 from noisewright.releases.plan import BudgetLeft, Plan, make_plan, solve
 from noisewright.releases.policy.policy import Policy, as_policy
 from noisewright.releases.sources.duck import one_database
@@ -41,13 +43,15 @@ def plan(
     ledger: Ledger | str | os.PathLike[str] | None = None,
     target_error: Mapping[str, Any] | None = None,
     raise_budget: bool = False,
+    witness: str | os.PathLike[str] | None = None,
+    separate_people: str | None = None,
 ) -> Plan:
     """What a release would promise, cost and do to accuracy. Nothing is drawn, nothing is spent, nothing is written.
 
     ``data``: what :func:`~noisewright.releases.run.release` takes, but for frames of Spark. ``ledger``: the one that is asked
     what is left; the policy's, or that of this user, by default. ``target_error``: the wanted expected error of some columns or
     answers by name; the plan's policy then has the smallest epsilons that reach them. ``raise_budget``: of a release that
-    accepts a larger budget than the ledger has.
+    accepts a larger budget than the ledger has. ``witness`` and ``separate_people``: as for a release.
 
     Every check of a release is made: where the data cannot be released as they are, ``refusal`` says why, and ``fits`` is False.
     The warnings of the plan are those that need a look at the data, too. They are for the curator's eyes, and no part of
@@ -61,7 +65,13 @@ def plan(
             types, rows = engine.types(source), engine.rows(source)
             found = make_plan(solve(read, types, target_error or {}, rows), types, rows)
             cautions = list(data_cautions(found, source, engine))
-            balance, refusal = rehearse(ledger, found, engine, source, raise_budget)
+            check_places(place_of(ledger, read), witness, None, source)
+            book = existing_ledger(ledger, found, witness)
+            made_of = lambda: Input(content_digest(source), "", separate_people or "")  # noqa: E731
+            balance, refusal = rehearse(book or ledger, found, engine, source, raise_budget, made_of)
+            if book is not None:
+                cautions += book.cautions()
+                refusal = refusal or _lost(book)
             if balance is not None and balance.releases:
                 cautions += _made_already(ledger, found, source)
             unfit = None
@@ -79,6 +89,15 @@ def plan(
         else BudgetLeft(balance.left_epsilon, balance.left_delta, balance.releases, True, refusal)
     )
     return replace(found, warnings=(*found.warnings, *cautions), budget=left, refusal=unfit)
+
+
+def _lost(book: Ledger) -> str | None:
+    """Why a release would be refused because of a lock that knows more than the ledger."""
+    try:
+        check_locks(book, None)
+    except LedgerError as problem:
+        return str(problem)
+    return None
 
 
 def _made_already(ledger: AnyLedger, found: Plan, source: Source) -> Iterator[str]:

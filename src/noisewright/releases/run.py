@@ -42,14 +42,15 @@ from noisewright.releases.curator.cautions import data_cautions
 from noisewright.releases.curator.checking import check_data, without_rows
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
-from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of, spend
+from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of, place_of, spend
 from noisewright.releases.ledger.ledger import Balance, Input, Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.earlier import Written, converted, find_written, in_place, paid_before, read_folder
 from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, answer_files
 from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
 from noisewright.releases.output.mark import Mark, content_digest
-from noisewright.releases.output.recorded import belongs_to, complete
+from noisewright.releases.output.places import check_apart, check_places
+from noisewright.releases.output.recorded import belongs_to, check_locks, complete
 from noisewright.releases.output.staging import Staging, clean
 from noisewright.releases.output.written_answers import write_answer
 from noisewright.releases.plan import Plan, has_public_rows, listed, make_plan
@@ -147,6 +148,8 @@ def release(
     replace: bool = False,
     again: bool = False,
     raise_budget: bool = False,
+    witness: str | os.PathLike[str] | None = None,
+    separate_people: str | None = None,
     progress: Progress | None = None,
     warn: Callable[[str], None] | None = None,
 ) -> Release:
@@ -157,9 +160,11 @@ def release(
     release of these data under this policy already, that is read and nothing is drawn, unless ``again``: a second draw costs
     the whole price again. The ledger knows the data again wherever that release went: another ``format`` of it is a copy of the
     same rows, which costs nothing, and what would pay twice is refused. ``replace``: an earlier output of something else may be
-    replaced, if nothing else lies in its folder. ``ledger``: where the spend is recorded; the policy's, or that of this user, by
-    default. ``seed`` makes a simulation: repeatable, not recorded, and marked as not for release. ``warn`` is called with each
-    caution before anything is spent.
+    replaced, if nothing else lies in its folder. ``ledger``: where the spend is recorded, a file or the
+    URL of a PostgreSQL database; the policy's, or that of this user, by default. ``witness``: a file that is told of every spend,
+    besides that of this user, so that an older copy of the ledger is noticed. ``separate_people``: why data that were released
+    under another dataset name are about other people here; it is recorded. ``seed`` makes a simulation: repeatable, not recorded,
+    and marked as not for release. ``warn`` is called with each caution before anything is spent.
     """
     return release_as(
         new_id(),
@@ -210,9 +215,11 @@ def release_as(
         runner = stack.enter_context(engine_for(engine, source, master=master))
         plan = plan_for(policy, source, runner)
         _log.info("planned %s with %d parts, for the engine %s", policy.dataset, len(plan.parts), runner.name)
-        book = None if seed is not None else existing_ledger(ledger, plan)
+        if seed is None:
+            check_places(place_of(ledger, policy), witness, output, source)
+        book = None if seed is not None else existing_ledger(ledger, plan, witness)
         if output is not None:
-            _check_apart(source, output)
+            check_apart(source, output)
             runner.check_output(source, plan.columns, format)
             _mend(output, book)
         staging, content = None, b"" if seed is not None else content_digest(source)
@@ -232,6 +239,9 @@ def release_as(
             staging = stack.enter_context(Staging(output, replace or again, belongs=partial(belongs_to, book)))
         exact = check_data(plan, runner, source, spends=seed is None)
         twice = [] if book is None or again else paid_before(plan, book)
+        if book is not None:
+            check_locks(book, output)
+            twice += book.cautions()
         cautions = (*twice, *plan.warnings, *without_rows(plan, exact), *data_cautions(plan, source, runner))
         if warn is not None:
             for caution in cautions:
@@ -240,9 +250,9 @@ def release_as(
         balance = None
         if seed is None:
             if book is None:  # made only now: whatever was refused so far leaves no ledger behind
-                book = ledger_of(ledger, policy)
+                book = ledger_of(ledger, policy, witness)
             place = "" if staging is None else str(staging.target)
-            made_of = Input(content, place) if content else None
+            made_of = Input(content, place, separate_people or "")
             balance = spend(book, plan, name, runner, source, raise_budget, made_of)
             reached("recorded")
         # From here on things are drawn.
@@ -304,16 +314,6 @@ def _mend(output: str | os.PathLike[str], book: Ledger | None) -> None:
 
 
 # Before the first draw ----------------------------------------------------------------------------------------------------
-
-
-def _check_apart(source: Source, output: str | os.PathLike[str]) -> None:
-    """Refuse data that lie where the output is to be: replacing the folder would delete them."""
-    folder = Path(os.path.realpath(output))
-    for path in (*source.paths, *source.origin):
-        if Path(os.path.realpath(path)).is_relative_to(folder):
-            raise ParameterError(
-                f"the data, {path}, lie inside the output folder {folder}; write to another folder, so that they are not lost."
-            )
 
 
 def _finish(book: Ledger | None, name: str, certificate: ReleaseCertificate) -> None:

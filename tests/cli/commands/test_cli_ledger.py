@@ -217,6 +217,8 @@ def test_check(call, ledger, files):
         "head": ledger.head(),
         "releases": 3,
         "accounts": 1,
+        "witnessed": 7,  # every call but those that changed nothing
+        "problem": None,
         "folders": [],
     }
     assert f"{ledger.path}: whole Chain 14 records" in call("ledger", "check", ledger.path).words

@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 from noisewright.core.errors import BudgetError, FileFormatError, LedgerError, NoLedgerError, ParameterError
 from noisewright.releases.ledger import _units as ledger_units
 from noisewright.releases.ledger.export import document, export
+from noisewright.releases.ledger.homes.sqlite import SqliteDatabase
 from noisewright.releases.ledger.ledger import Charge, Ledger
 
 ROW = "two tables with the same number of rows that differ in the values of one row"
@@ -294,7 +295,7 @@ def test_delta_of_a_unit(ledger):
 
 @given(st.lists(st.fractions(min_value=0, max_value=1), min_size=1, max_size=6))
 def test_grains_never_hold_less_than_what_was_spent(prices):
-    db = sqlite3.connect(":memory:", isolation_level=None)
+    db = sqlite3.connect(":memory:", isolation_level=None, factory=SqliteDatabase)
     db.execute("CREATE TABLE units (dataset, unit, epsilon, delta, latest, PRIMARY KEY (dataset, unit))")
     db.execute("CREATE TABLE totals (number INTEGER PRIMARY KEY, dataset, accounts, digest)")
     budget = Fraction(2)
@@ -504,9 +505,9 @@ def test_a_database_of_another_program_is_left_alone(tmp_path):
 
 
 def test_a_ledger_from_a_newer_version(ledger):
-    sqlite_file(ledger.path, "PRAGMA user_version = 5")
+    sqlite_file(ledger.path, "PRAGMA user_version = 6")
     with pytest.raises(
-        LedgerError, match=r"written by a newer Noisewright \(ledger version 5, this program knows 4\); update it"
+        LedgerError, match=r"written by a newer Noisewright \(ledger version 6, this program knows 5\); update it"
     ):
         Ledger(ledger.path)
     with pytest.raises(LedgerError, match="newer"):

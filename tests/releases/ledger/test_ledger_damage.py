@@ -338,7 +338,7 @@ def test_an_older_copy_put_in_its_place_is_refused_by_whoever_knows_better(tmp_p
         stranger.check_holds(head)
 
 
-def test_a_history_that_parted_is_refused_too(tmp_path: Path) -> None:
+def test_a_history_that_parted_is_refused_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two copies that both went on: neither knows the head of the other, though they are as long."""
     one = Ledger(tmp_path / "one")
     one.set_budget("clinic", 9, "1e-6")
@@ -346,7 +346,8 @@ def test_a_history_that_parted_is_refused_too(tmp_path: Path) -> None:
     two = Ledger(tmp_path / "two")
     common = one.head()
     for ledger, name in ((one, "first"), (two, "other")):
-        ledger.spend("clinic", [AGE], name, "p")
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / f"machine of {name}"))
+        Ledger(ledger.path).spend("clinic", [AGE], name, "p")
     assert one.check().records == two.check().records
     for ledger, other in ((one, two), (two, one)):
         assert ledger.check_holds(common) < ledger.check_holds(ledger.head())

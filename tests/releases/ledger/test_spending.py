@@ -13,7 +13,8 @@ from noisewright.core.errors import LedgerError, ParameterError
 from noisewright.releases.columns.types import source_for
 from noisewright.releases.engines import engine_for
 from noisewright.releases.ledger.budget_check import rehearse
-from noisewright.releases.ledger.ledger import Charge, Ledger, Terms
+from noisewright.releases.ledger.ledger import Charge, Input, Ledger, Terms
+from noisewright.releases.output.mark import content_digest
 from noisewright.releases.policy.policy import as_policy
 from noisewright.releases.run import plan_for
 
@@ -29,7 +30,8 @@ def policy(**changes):
 def asked(given, book, table=AGES):
     source = source_for(given, table)
     with engine_for("local", source) as engine:
-        return rehearse(book, plan_for(given, source, engine), engine, source)
+        made_of = lambda: Input(content_digest(source))  # noqa: E731
+        return rehearse(book, plan_for(given, source, engine), engine, source, made_of=made_of)
 
 
 def released(given, book, table=AGES) -> str | None:
@@ -63,7 +65,7 @@ UNIT = {"unit": {"column": "who"}}
         ({"budget": {"epsilon": "3/2"}}, "but only 0.5 of the budget of 1.5"),
         (UNIT, "with the promise between"),
         ({**UNIT, "ledger": {"scope": "unit"}}, "with the scope 'dataset', not 'unit'"),
-        ({"dataset": "other"}, None),
+        ({"dataset": "other"}, "these data were released as 'clinic' before"),
     ],
 )
 def test_plan_and_release_hear_the_same(book, changes, words):

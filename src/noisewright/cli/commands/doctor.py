@@ -38,6 +38,7 @@ ADDS = {
     "networks": "faces drawn by networks, and their training",
     "learned": "privatisers trained against adversaries",
     "detection": "faces found in photographs and videos",
+    "postgresql": "a ledger in a PostgreSQL database, for a team",
     "studio": "the workbench in a browser",
 }
 """What an extra is for; which extras there are is read from the package itself."""

@@ -27,6 +27,8 @@ __all__ = [
     "Dataset",
     "LedgerFile",
     "PolicyFile",
+    "SeparatePeople",
+    "WitnessFile",
     "check_order",
     "data_of",
     "default_ledger",
@@ -48,7 +50,25 @@ Dataset = Annotated[
 ]
 LedgerFile = Annotated[
     str | None,
-    typer.Option("--ledger", metavar="FILE", help="The ledger. Default: the policy's, or that of this user."),
+    typer.Option(
+        "--ledger",
+        metavar="LEDGER",
+        help="A file, or postgresql://USER@HOST/DATABASE. Default: the policy's ledger, or that of this user.",
+    ),
+]
+WitnessFile = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH",
+        help="A file that is told of every spend, besides that of this user, so that a restored old ledger is noticed.",
+    ),
+]
+SeparatePeople = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REASON",
+        help="Why data that were released under another dataset name are about other people here; it is recorded.",
+    ),
 ]
 
 
@@ -63,6 +83,8 @@ def plan(
         ),
     ] = None,
     ledger: LedgerFile = None,
+    witness: WitnessFile = None,
+    separate_people: SeparatePeople = None,
     raise_budget: Annotated[
         bool,
         typer.Option(
@@ -106,7 +128,15 @@ def plan(
         )
         try:
             wanted = _targets(target_error or [])
-            found = planned(read, data_of(read, data), ledger=ledger, target_error=wanted, raise_budget=raise_budget)
+            found = planned(
+                read,
+                data_of(read, data),
+                ledger=ledger,
+                target_error=wanted,
+                raise_budget=raise_budget,
+                witness=witness,
+                separate_people=separate_people,
+            )
         except DataError as problem:
             if looked_at is None:
                 raise
@@ -121,10 +151,10 @@ def plan(
 
 
 def default_ledger() -> str:
-    """The file of this user's ledger, which is used where neither the command nor the policy names one."""
-    from noisewright.releases.ledger.ledger import default_path
+    """The ledger of this user, which is used where neither the command nor the policy names one."""
+    from noisewright.releases.ledger.homes.address import default_path, shown
 
-    return str(default_path())
+    return shown(default_path())
 
 
 def data_of(policy: Policy, data: str | None) -> Any:

@@ -12,6 +12,8 @@ from noisewright.cli.commands.plan import (
     Dataset,
     LedgerFile,
     PolicyFile,
+    SeparatePeople,
+    WitnessFile,
     changed_rows,
     check_order,
     data_of,
@@ -56,6 +58,8 @@ def release(
         typer.Option("--format", metavar="|".join(FORMATS), help="The format of the released table."),
     ] = "parquet",
     ledger: LedgerFile = None,
+    witness: WitnessFile = None,
+    separate_people: SeparatePeople = None,
     replace: Annotated[
         bool,
         typer.Option(
@@ -111,6 +115,8 @@ def release(
             replace=replace,
             again=again,
             raise_budget=raise_budget,
+            witness=witness,
+            separate_people=separate_people,
             progress=progress,
             warn=None if as_json or seed is not None else caution,
         )

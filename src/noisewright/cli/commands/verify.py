@@ -71,12 +71,17 @@ def verify(
 
 
 def _result(path: str, content: bytes, ledger: str | None, recompute: bool) -> dict[str, Any]:
+    from noisewright.releases.ledger.homes.address import shown
     from noisewright.releases.output.proving import examined
 
     folder = Path(path).is_dir()
     ledger = _own_ledger(path) if folder and ledger is None else ledger
     found = examined(content, path, ledger if folder else None, recompute=recompute)
-    return {"file": path, **found.to_json(), **({"ledger": ledger} if folder else {})}
+    return {
+        "file": path,
+        **found.to_json(),
+        **({"ledger": None if ledger is None else shown(ledger)} if folder else {}),
+    }
 
 
 def _own_ledger(folder: str) -> str | None:

@@ -332,6 +332,7 @@ def _head(file: str, dataset: str, guessed: bool, from_data: bool, columns: list
         "",
         "[budget]",
         f"epsilon = {TOTAL}  # for all releases together: 1 is strict, 10 is a lot",
+        '# also = ["city-visits"]  # further datasets of the same people: charged, too',
     )
     person = next((c.names[0] for c in columns if c.kind in ("integer", "text") and c.mechanism is None), "patient")
     yield from (

@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import hmac
 import json
-import sqlite3
 from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
 from noisewright.core.errors import LedgerError
-from noisewright.releases.ledger._schema import CHAINED
+from noisewright.releases.ledger.homes.database import Database, Place
+from noisewright.releases.ledger.homes.schema import CHAINED
 
 __all__ = ["Head", "begin", "damaged", "derived", "extend", "key_of", "lost", "place_of", "walk"]
 
@@ -34,14 +33,14 @@ class Head:
     digest: bytes
 
 
-def begin(db: sqlite3.Connection, key: bytes) -> Head:
+def begin(db: Database, key: bytes) -> Head:
     """An empty chain, whose beginning belongs to this ledger alone."""
     head = _first(db, key)
     db.execute("INSERT INTO head VALUES (1, 0, ?)", (_sealed(key, 0, head.digest),))
     return head
 
 
-def walk(db: sqlite3.Connection, path: Path, key: bytes, since: Head | None = None) -> Head:
+def walk(db: Database, path: Place, key: bytes, since: Head | None = None) -> Head:
     """Check all records, or those after a head that was checked before, and that no record is outside of the chain."""
     stated = db.execute("SELECT number, digest FROM head").fetchone()
     if stated is None:
@@ -76,7 +75,7 @@ def walk(db: sqlite3.Connection, path: Path, key: bytes, since: Head | None = No
     return Head(number, digest)
 
 
-def extend(db: sqlite3.Connection, key: bytes, head: Head) -> Head:
+def extend(db: Database, key: bytes, head: Head) -> Head:
     """Add all rows that this transaction has made: those that come after the last of their table in the chain."""
     number, digest, added = head.number, head.digest, []
     for kind, columns in CHAINED.items():
@@ -91,13 +90,23 @@ def extend(db: sqlite3.Connection, key: bytes, head: Head) -> Head:
     return Head(number, digest)
 
 
-def place_of(db: sqlite3.Connection, digest: str) -> int | None:
-    """The number of the record with this digest; None if it is not on the chain."""
-    found = db.execute("SELECT number FROM chain WHERE hex(digest) = ?", (digest.upper(),)).fetchone()
+def place_of(db: Database, digest: str) -> int | None:
+    """Return the number of the record with this digest, or of the one that adopted it; None if the chain knows neither."""
+    try:
+        found = db.execute("SELECT number FROM chain WHERE digest = ?", (bytes.fromhex(digest),)).fetchone()
+    except ValueError:
+        return None
+    found = (
+        found
+        or db.execute(
+            "SELECT c.number FROM adoptions a JOIN chain c ON c.kind = 'adoptions' AND c.row = a.number WHERE a.head = ?",
+            (digest,),
+        ).fetchone()
+    )
     return None if found is None else int(found[0])
 
 
-def damaged(path: Path) -> LedgerError:
+def damaged(path: Place) -> LedgerError:
     """What is said when the records do not fit together."""
     return LedgerError(
         f"{path} is damaged or was changed by another program: its records are not those that were written; restore it from a "
@@ -105,15 +114,17 @@ def damaged(path: Path) -> LedgerError:
     )
 
 
-def lost(path: Path) -> LedgerError:
-    """What is said when later records are known of than there are."""
+def lost(path: Place, evidence: str = "") -> LedgerError:
+    """Say that later records are known of than there are; ``evidence``: who knows of them."""
+    known = f" ({evidence})" if evidence else ""
     return LedgerError(
-        f"{path} has lost records: it is an older copy, and what was spent later is missing from it; restore its latest copy, "
-        "because what was spent must not be forgotten."
+        f"{path} has lost records: it is an older copy, and what was spent later is missing from it{known}; restore its latest "
+        "copy, because what was spent must not be forgotten. Without a newer copy, charge what is missing: "
+        "noisewright ledger adopt."
     )
 
 
-def key_of(db: sqlite3.Connection, path: Path) -> bytes:
+def key_of(db: Database, path: Place) -> bytes:
     """The secret key of a ledger."""
     found = db.execute("SELECT key FROM secret").fetchone()
     if found is None:
@@ -126,7 +137,7 @@ def derived(key: bytes, *purpose: str) -> bytes:
     return hmac.digest(key, "\0".join(("noisewright", *purpose)).encode(), "sha256")
 
 
-def _first(db: sqlite3.Connection, key: bytes) -> Head:
+def _first(db: Database, key: bytes) -> Head:
     created = db.execute("SELECT created FROM secret").fetchone()[0]
     return Head(0, hmac.digest(key, str(created).encode(), "sha256"))
 

@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import hmac
 import json
-import sqlite3
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
-from typing import cast
 
 from noisewright.core.errors import LedgerError
 from noisewright.releases.ledger._chain import derived
 from noisewright.releases.ledger._neighbours import sentence
+from noisewright.releases.ledger.homes.database import Database, Place
 from noisewright.releases.ledger.records import Balance, Charge, Protected
 
 __all__ = [
+    "CHARGED",
     "balance_of",
     "input_digest",
     "keep_to",
@@ -32,8 +31,11 @@ __all__ = [
     "record_release",
 ]
 
+CHARGED = "(r.dataset = ? OR r.number IN (SELECT o.release FROM others o WHERE o.dataset = ? AND o.reason = ''))"
+"""Whether a release ``r`` counts for a dataset: it is its own, or is charged to it also."""
 
-def balance_of(db: sqlite3.Connection, path: Path, dataset: str) -> Balance:
+
+def balance_of(db: Database, path: Place, dataset: str) -> Balance:
     """Budget, spent and left of a dataset."""
     found = db.execute(
         "SELECT d.number, d.scope, d.neighbours, b.epsilon, b.delta FROM datasets d JOIN budgets b ON b.dataset = d.number "
@@ -43,12 +45,12 @@ def balance_of(db: sqlite3.Connection, path: Path, dataset: str) -> Balance:
     if found is None:
         raise LedgerError(f"{path} knows no dataset {dataset!r}; set a budget for it first.")
     number, scope, neighbours, epsilon, delta = found
-    releases = db.execute("SELECT count(*) FROM releases WHERE dataset = ?", (number,)).fetchone()[0]
+    releases = db.execute(f"SELECT count(*) FROM releases r WHERE {CHARGED}", (number, number)).fetchone()[0]
     spent = [Fraction(0), Fraction(0)]
     for *amounts, times in db.execute(
         "SELECT c.epsilon, c.delta, count(*) FROM charges c JOIN releases r ON r.number = c.release "
-        "WHERE r.dataset = ? GROUP BY c.epsilon, c.delta",
-        (number,),
+        f"WHERE {CHARGED} GROUP BY c.epsilon, c.delta",
+        (number, number),
     ):
         spent = [total + times * Fraction(amount) for total, amount in zip(spent, amounts, strict=True)]
     budget, protected = (Fraction(epsilon), Fraction(delta)), tuple(protections(db, number))
@@ -62,19 +64,19 @@ def balance_of(db: sqlite3.Connection, path: Path, dataset: str) -> Balance:
 
 
 def record_release(
-    db: sqlite3.Connection, dataset: str, items: Sequence[Charge], release_id: str, policy: str, time: str
+    db: Database, dataset: str, items: Sequence[Charge], release_id: str, policy: str, time: str
 ) -> tuple[int, int]:
     """Record a release with its charges; the numbers of the new release and of its dataset."""
     place = db.execute("SELECT number FROM datasets WHERE name = ?", (dataset,)).fetchone()[0]
-    number = db.execute(
-        "INSERT INTO releases (name, dataset, time, policy) VALUES (?, ?, ?, ?)",
-        (release_id, place, time, policy),
-    ).lastrowid
+    db.execute(
+        "INSERT INTO releases (name, dataset, time, policy) VALUES (?, ?, ?, ?)", (release_id, place, time, policy)
+    )
+    number = db.execute("SELECT number FROM releases WHERE name = ?", (release_id,)).fetchone()[0]
     db.executemany(
         "INSERT INTO charges (release, name, kind, epsilon, delta, guarantee) VALUES (?, ?, ?, ?, ?, ?)",
         [(number, i.name, i.kind, str(i.epsilon), str(i.delta), i.guarantee) for i in items],
     )
-    return cast(int, number), place
+    return number, place
 
 
 def input_digest(key: bytes, policy: str, content: bytes) -> str:
@@ -86,14 +88,12 @@ def input_digest(key: bytes, policy: str, content: bytes) -> str:
     return hmac.new(derived(key, "input"), policy.encode() + b"\0" + content, "sha256").hexdigest()
 
 
-def record_input(db: sqlite3.Connection, release: int, digest: str, place: str) -> None:
+def record_input(db: Database, release: int, digest: str, place: str) -> None:
     """Which data a release is made of, and where its output goes."""
     db.execute("INSERT INTO inputs (release, digest, place) VALUES (?, ?, ?)", (release, digest, place))
 
 
-def record_budget(
-    db: sqlite3.Connection, dataset: str, event: str, epsilon: Fraction, delta: Fraction, time: str
-) -> None:
+def record_budget(db: Database, dataset: str, event: str, epsilon: Fraction, delta: Fraction, time: str) -> None:
     """A budget that was set or changed."""
     db.execute(
         "INSERT INTO budgets (dataset, time, event, epsilon, delta) SELECT number, ?, ?, ?, ? FROM datasets WHERE name = ?",
@@ -101,7 +101,7 @@ def record_budget(
     )
 
 
-def protections(db: sqlite3.Connection, dataset: int) -> list[Protected]:
+def protections(db: Database, dataset: int) -> list[Protected]:
     """What is recorded for a dataset (by its number), in the order in which it came."""
     rows = db.execute("SELECT columns, distance, unit FROM protections WHERE dataset = ? ORDER BY number", (dataset,))
     return [
@@ -110,7 +110,7 @@ def protections(db: sqlite3.Connection, dataset: int) -> list[Protected]:
     ]
 
 
-def keep_to(db: sqlite3.Connection, path: Path, name: str, dataset: int, release: int, asked: Protected) -> None:
+def keep_to(db: Database, path: Place, name: str, dataset: int, release: int, asked: Protected) -> None:
     """Record the protected distance of columns that are new; refuse one that is smaller than the recorded one.
 
     A column that was recorded together with others (or alone, and is now asked for with others) has no distance to compare

@@ -11,7 +11,6 @@ that the accounts are visited in the order in which they lie.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from hashlib import blake2b, sha256
@@ -20,6 +19,7 @@ from struct import Struct
 from struct import error as StructError  # noqa: N812
 
 from noisewright.core.errors import ParameterError
+from noisewright.releases.ledger.homes.database import Database
 
 __all__ = ["DELTA_GRAINS", "EPSILON_GRAINS", "agree", "charge", "check_budget", "count", "gather", "record_totals"]
 
@@ -31,8 +31,6 @@ NAME_BYTES = 16
 PACKED = Struct(f">{NAME_BYTES}sqqqq").pack
 """An account as bytes."""
 MODULUS = 2**256
-CACHE = -32_768
-"""In KiB, as SQLite wants it: what sorting and the pages of the table may take before they go to the disk."""
 
 
 def check_budget(epsilon: Fraction) -> None:
@@ -44,19 +42,18 @@ def check_budget(epsilon: Fraction) -> None:
         )
 
 
-def gather(db: sqlite3.Connection, key: bytes, units: Iterable[bytes]) -> None:
+def gather(db: Database, key: bytes, units: Iterable[bytes]) -> None:
     """Put the units that take part into a temporary table, once each and in order; nothing is locked meanwhile."""
-    db.execute(f"PRAGMA cache_size = {CACHE}")
-    db.execute("CREATE TEMP TABLE arrived (unit BLOB NOT NULL)")
+    db.execute(f"CREATE TEMP TABLE arrived (unit {db.BLOB} NOT NULL)")
     db.execute("BEGIN")
-    db.executemany("INSERT INTO arrived VALUES (?)", _names(key, units))
+    db.fill("arrived", _names(key, units))
     db.execute("CREATE TEMP TABLE taking_part AS SELECT DISTINCT unit FROM arrived ORDER BY unit")
     db.execute("DROP TABLE arrived")
     db.execute("COMMIT")
 
 
 def charge(
-    db: sqlite3.Connection,
+    db: Database,
     key: bytes,
     dataset: int,
     release: int,
@@ -75,7 +72,7 @@ def charge(
     known, total = _recorded(db).get(dataset, (0, 0))
     own = "SELECT u.dataset, u.unit, u.epsilon, u.delta, u.latest FROM"
     total -= _total(
-        key, db.execute(f"{own} taking_part t CROSS JOIN units u ON u.dataset = ? AND u.unit = t.unit", (dataset,))
+        key, db.execute(f"{own} taking_part t {db.JOIN} units u ON u.dataset = ? AND u.unit = t.unit", (dataset,))
     )
     db.execute(
         "UPDATE units SET epsilon = epsilon + ?, delta = delta + ?, latest = ? "
@@ -91,15 +88,15 @@ def charge(
     total += _total(key, db.execute(f"{own} {charged}", (dataset, release)))
     _record(db, dataset, known, total)
     found = db.execute(f"SELECT max(u.epsilon), max(u.delta) FROM {charged}", (dataset, release)).fetchone()
-    return found[0] is None or (found[0] <= most_epsilon and found[1] <= most_delta)
+    return found[0] is None or bool(found[0] <= most_epsilon and found[1] <= most_delta)
 
 
-def count(db: sqlite3.Connection) -> int:
+def count(db: Database) -> int:
     """How many accounts there are."""
     return int(db.execute("SELECT count(*) FROM units").fetchone()[0])
 
 
-def agree(db: sqlite3.Connection, key: bytes) -> bool:
+def agree(db: Database, key: bytes) -> bool:
     """Whether the accounts of every dataset are as many as were recorded last, and have the total that was."""
     recorded = _recorded(db)
     try:
@@ -111,13 +108,13 @@ def agree(db: sqlite3.Connection, key: bytes) -> bool:
         return False
 
 
-def record_totals(db: sqlite3.Connection, key: bytes) -> None:
+def record_totals(db: Database, key: bytes) -> None:
     """Record the totals of accounts that were made before there were totals."""
     for dataset in _datasets(db):
         _record(db, dataset, _number_of(db, dataset), _total_of(db, key, dataset))
 
 
-def _datasets(db: sqlite3.Connection) -> list[int]:
+def _datasets(db: Database) -> list[int]:
     """The numbers of datasets that have accounts; a look at each dataset's first, not at all of them."""
     found, last = [], -(2**63)
     while (row := db.execute("SELECT min(dataset) FROM units WHERE dataset > ?", (last,)).fetchone())[0] is not None:
@@ -126,11 +123,11 @@ def _datasets(db: sqlite3.Connection) -> list[int]:
     return found
 
 
-def _number_of(db: sqlite3.Connection, dataset: int) -> int:
+def _number_of(db: Database, dataset: int) -> int:
     return int(db.execute("SELECT count(*) FROM units WHERE dataset = ?", (dataset,)).fetchone()[0])
 
 
-def _total_of(db: sqlite3.Connection, key: bytes, dataset: int) -> int:
+def _total_of(db: Database, key: bytes, dataset: int) -> int:
     rows = db.execute("SELECT dataset, unit, epsilon, delta, latest FROM units WHERE dataset = ?", (dataset,))
     return _total(key, rows) % MODULUS
 
@@ -146,13 +143,13 @@ def _total(key: bytes, rows: Iterable[tuple[int, bytes, int, int, int]]) -> int:
     )
 
 
-def _recorded(db: sqlite3.Connection) -> dict[int, tuple[int, int]]:
+def _recorded(db: Database) -> dict[int, tuple[int, int]]:
     """For each dataset, the number of accounts and their total, as they were recorded last."""
     rows = db.execute("SELECT dataset, accounts, digest FROM totals ORDER BY number")
     return {dataset: (accounts, int(digest, 16)) for dataset, accounts, digest in rows}
 
 
-def _record(db: sqlite3.Connection, dataset: int, accounts: int, total: int) -> None:
+def _record(db: Database, dataset: int, accounts: int, total: int) -> None:
     db.execute(
         "INSERT INTO totals (dataset, accounts, digest) VALUES (?, ?, ?)",
         (dataset, accounts, f"{total % MODULUS:064x}"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,14 +12,25 @@ from noisewright.core.errors import LedgerError, NoLedgerError
 from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.engines.engine import Engine
 from noisewright.releases.ledger._checks import check_name, checked, checked_terms
-from noisewright.releases.ledger._file import check_place, default_path
+from noisewright.releases.ledger.homes.stores import store_of
+from noisewright.releases.ledger.homes.witness import witnesses
 from noisewright.releases.ledger.ledger import Balance, Charge, Input, Ledger, Terms
 from noisewright.releases.ledger.records import Protected
 from noisewright.releases.plan import Plan, title
 from noisewright.releases.policy.policy import Policy
 from noisewright.releases.sources.source import Source
 
-__all__ = ["AnyLedger", "charges_of", "existing_ledger", "ledger_of", "protected_by", "rehearse", "spend"]
+__all__ = [
+    "AnyLedger",
+    "Witness",
+    "charges_of",
+    "existing_ledger",
+    "ledger_of",
+    "place_of",
+    "protected_by",
+    "rehearse",
+    "spend",
+]
 
 KEPT_WORDS = "released as it is, not protected"
 CHANGED_WORDS = "changed by a learned privatiser: context-aware, no epsilon"
@@ -29,12 +40,28 @@ AnyLedger = Ledger | str | os.PathLike[str] | None
 """A ledger or the name of its file; None: the policy's, or that of this user."""
 
 
-def ledger_of(ledger: AnyLedger, policy: Policy) -> Ledger:
+Witness = str | os.PathLike[str] | None
+"""A file that is told of every spend; None: that of this user alone."""
+
+
+def ledger_of(ledger: AnyLedger, policy: Policy, witness: Witness = None) -> Ledger:
     """The ledger that is named, or else the policy's, or else that of this user; it is made if it is not there."""
-    return ledger if isinstance(ledger, Ledger) else Ledger(_named(ledger, policy))
+    return _with(ledger, witness) if isinstance(ledger, Ledger) else Ledger(_named(ledger, policy), witness=witness)
 
 
-def existing_ledger(ledger: AnyLedger, plan: Plan) -> Ledger | None:
+def _with(ledger: Ledger, witness: Witness) -> Ledger:
+    if witness is not None:
+        ledger.witnesses = witnesses(witness)
+    return ledger
+
+
+def place_of(ledger: AnyLedger, policy: Policy) -> Path | None:
+    """Return the file of the ledger that a release would use, whether it is there or not; None for one in a database."""
+    place = ledger.path if isinstance(ledger, Ledger) else store_of(_named(ledger, policy)).place
+    return place if isinstance(place, Path) else None
+
+
+def existing_ledger(ledger: AnyLedger, plan: Plan, witness: Witness = None) -> Ledger | None:
     """The same ledger if it is there; None if the release will make it, which must then be possible where it is named.
 
     What a ledger would refuse whatever it holds is refused here: a release that is refused leaves no empty ledger behind.
@@ -44,13 +71,16 @@ def existing_ledger(ledger: AnyLedger, plan: Plan) -> Ledger | None:
     for item in charges_of(plan):
         checked(item)
     if isinstance(ledger, Ledger):
-        return ledger
+        return _with(ledger, witness)
     named = _named(ledger, plan.policy)
     try:
-        return Ledger(named, create_missing=False)
+        return Ledger(named, create_missing=False, witness=witness)
     except NoLedgerError:
-        place = Path(os.path.abspath(default_path() if named is None else named))
-        check_place(place, with_folder=named is None)
+        store_of(named).check_place(with_folder=named is None)
+        if unknown := plan.policy.budget.also:
+            raise LedgerError(
+                f"the ledger is new, and has no dataset {unknown[0]!r}, which [budget] also names; name the ledger that has it."
+            ) from None
         return None
 
 
@@ -59,7 +89,7 @@ def _named(ledger: str | os.PathLike[str] | None, policy: Policy) -> str | os.Pa
 
 
 def spend(
-    book: Ledger, plan: Plan, name: str, engine: Engine, source: Source, raise_budget: bool, made_of: Input | None
+    book: Ledger, plan: Plan, name: str, engine: Engine, source: Source, raise_budget: bool, made_of: Input
 ) -> Balance:
     """Record the price before anything is drawn."""
     policy = plan.policy
@@ -69,12 +99,18 @@ def spend(
 
 
 def rehearse(
-    ledger: AnyLedger, plan: Plan, engine: Engine, source: Source, raise_budget: bool = False
+    ledger: AnyLedger,
+    plan: Plan,
+    engine: Engine,
+    source: Source,
+    raise_budget: bool = False,
+    made_of: Callable[[], Input] | None = None,
 ) -> tuple[Balance | None, str | None]:
     """What the ledger knows of the dataset (None: nothing yet), and the sentence with which it would refuse the release.
 
-    Nothing is recorded. Budget, neighbours, protected distances and single units are asked about just as by :func:`spend`. A
-    ledger that cannot be used at all is an error, as it is for a release.
+    Nothing is recorded. ``made_of`` reads the data, which is only done where some were recorded before. Budget, neighbours,
+    protected distances and single units are asked about just as by :func:`spend`. A ledger that cannot be used at all is an
+    error, as it is for a release.
     """
     policy = plan.policy
     book = existing_ledger(ledger, plan)
@@ -83,7 +119,8 @@ def rehearse(
     balance = book.remaining(policy.dataset) if policy.dataset in book.datasets() else None
     units = _units(plan, engine, source)
     try:
-        book.rehearse(policy.dataset, charges_of(plan), units, terms=terms_of(plan, raise_budget))
+        known = made_of() if made_of is not None and book.knows_data() else None
+        book.rehearse(policy.dataset, charges_of(plan), units, terms=terms_of(plan, raise_budget), made_of=known)
     except LedgerError as problem:
         return balance, str(problem)
     return balance, None
@@ -105,7 +142,7 @@ def charges_of(plan: Plan) -> list[Charge]:
 def terms_of(plan: Plan, raise_budget: bool = False) -> Terms:
     """The budget of a policy, and between which tables it is meant."""
     budget, scope = plan.policy.budget, plan.policy.ledger.scope
-    return Terms(budget.epsilon, budget.delta, scope, plan.policy.relation, raise_budget=raise_budget)
+    return Terms(budget.epsilon, budget.delta, scope, plan.policy.relation, raise_budget, budget.also)
 
 
 def _units(plan: Plan, engine: Engine, source: Source) -> Iterator[bytes] | None:

@@ -31,24 +31,24 @@ from __future__ import annotations
 import hmac
 import logging
 import os
+import random
 import secrets
-import sqlite3
+import time as clock
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from noisewright.claims import phrases
 from noisewright.core.errors import BudgetError, LedgerError, NoLedgerError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.releases.ledger import _units as ledger_units
+from noisewright.releases.ledger._adoption import Lost, adopt, charge_record, lost_from
 from noisewright.releases.ledger._chain import derived, key_of, lost, place_of
 from noisewright.releases.ledger._checks import amount, check_name, check_text, checked, checked_terms, refusal
-from noisewright.releases.ledger._file import create, default_path, opened, reading, trying, writing
 from noisewright.releases.ledger._integrity import (
-    begin_chain,
+    begin_ledger,
     check_accounts,
     check_all,
     check_records,
@@ -57,7 +57,9 @@ from noisewright.releases.ledger._integrity import (
 )
 from noisewright.releases.ledger._lookalikes import alike
 from noisewright.releases.ledger._neighbours import sentence, stored
+from noisewright.releases.ledger._others import accounts_of, check_alone, record_others
 from noisewright.releases.ledger._recording import (
+    CHARGED,
     balance_of,
     input_digest,
     keep_to,
@@ -66,6 +68,18 @@ from noisewright.releases.ledger._recording import (
     record_input,
     record_release,
 )
+from noisewright.releases.ledger.homes.address import default_path
+from noisewright.releases.ledger.homes.database import (
+    ConflictError,
+    Database,
+    Place,
+    has_chain,
+    reading,
+    trying,
+    writing,
+)
+from noisewright.releases.ledger.homes.stores import store_of
+from noisewright.releases.ledger.homes.witness import Sighting, Witness, default_witness, witnesses
 from noisewright.releases.ledger.records import (
     Balance,
     BudgetEvent,
@@ -91,62 +105,164 @@ __all__ = [
     "Input",
     "Ledger",
     "LedgerRecord",
+    "Lost",
     "Protected",
     "Spend",
     "Terms",
     "default_path",
+    "default_witness",
     "downward",
 ]
 
 _log = logging.getLogger(__name__)
 
 NONCE_BYTES = 32
-Transaction = Callable[[sqlite3.Connection], AbstractContextManager[None]]
+Transaction = Callable[[Database], AbstractContextManager[None]]
+TRIES, PAUSE = 20, 0.05
+"""Maximum number of attempts at one transaction, and of seconds before the second attempt."""
+STAMP = "%Y-%m-%dT%H:%M:%SZ"
+SKEW = timedelta(minutes=1)
+"""Difference between the clocks of two machines that is not worth a warning."""
+Result = TypeVar("Result")
 
 
 class Ledger:
-    """A ledger in one file, made with a secret key of its own if it is not there.
+    """A ledger in one file or in a PostgreSQL database, made with a secret key of its own if it is not there.
 
-    Without a path it is the ledger of this user (``$NOISEWRIGHT_LEDGER``, or a file in the home folder). Every call opens the
-    file anew and waits up to ``wait`` seconds for other processes, so an object may be shared by threads, forked and pickled.
+    ``path``: a file, or ``postgresql://USER@HOST/DATABASE``. Without one it is the ledger of this user
+    (``$NOISEWRIGHT_LEDGER``, or a file in the home folder). Every call opens it again and waits up to ``wait`` seconds for other
+    processes, so an object may be shared by threads, forked and pickled. ``witness``: a file that keeps the heads of the chain in
+    addition to that of this user (:mod:`noisewright.releases.ledger.homes.witness`).
     """
 
     def __init__(
-        self, path: str | os.PathLike[str] | None = None, *, create_missing: bool = True, wait: float = 30.0
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        create_missing: bool = True,
+        wait: float = 30.0,
+        witness: str | os.PathLike[str] | None = None,
     ) -> None:
         self.wait = wait
-        self.path = Path(os.path.abspath(default_path() if path is None else path))
+        self._store = store_of(path)
+        self.path: Place = self._store.place
+        self.witnesses: tuple[Witness, ...] = witnesses(witness)
         _log.debug("opening the ledger %s", self.path)
-        if "\0" in str(self.path):
-            raise LedgerError(f"{str(path)!r} cannot be the name of a ledger.")
-        if os.path.isdir(self.path):
-            raise LedgerError(f"{self.path} is a folder, not a ledger; name a file.")
-        if not os.path.lexists(self.path):
+        if not self._store.exists():
             if not create_missing:
                 raise NoLedgerError(f"there is no ledger {self.path}; a release creates one.")
-            create(self.path, _now(), lambda db: begin_chain(db, self.path), with_folder=path is None)
-        with opened(self.path, self.wait) as db, reading(db):
+            self._store.create(lambda db: begin_ledger(db, self.path, _now()), with_folder=path is None)
+        with self.opened() as db, reading(db):
             self._seen = check_all(db, self.path)
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
 
+    def opened(self) -> AbstractContextManager[Database]:
+        """Open a connection for one call."""
+        return self._store.opened(self.wait)
+
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def _reading(self) -> Iterator[Database]:
         """Questions to one state of the ledger, whose new records are checked first."""
-        with opened(self.path, self.wait) as db, reading(db):
+        with self.opened() as db, reading(db):
             self._seen = check_records(db, self.path, self._seen)
             yield db
 
-    @contextmanager
-    def _writing(self, db: sqlite3.Connection, transaction: Transaction) -> Iterator[None]:
-        """One transaction; what it records is added to the chain at its end, and so is what an older ledger holds."""
-        with transaction(db):
-            head = up_to_date(db, self.path, self._seen)
-            yield
-            head = extend_chain(db, self.path, head)
+    def _write(
+        self,
+        db: Database,
+        body: Callable[[], Result],
+        transaction: Transaction = writing,
+        charged: Callable[[], Mapping[str, Any]] | None = None,
+        adopting: bool = False,
+    ) -> Result:
+        """Run one transaction, again if others get in its way; what it records is added to the chain, then to the witnesses.
+
+        What an older ledger holds is added to the chain first. ``charged``: what a witness is told of a spend. ``adopting``: it
+        may go on although a witness knows better.
+        """
+        for left in reversed(range(TRIES)):
+            try:
+                with transaction(db):
+                    head = up_to_date(db, self.path, self._seen)
+                    if not adopting:
+                        self._check_witnesses(db)
+                    result = body()
+                    before, head = head, extend_chain(db, self.path, head)
+                    told = None if charged is None else charged()
+                    identity = _identity(db, self.path)
+                    if transaction is writing:
+                        for witness in self.witnesses:
+                            witness.ready()
+                break
+            except ConflictError:
+                if not left:
+                    raise LedgerError(
+                        f"{self.path} was written by others {TRIES} times in a row; try again when they have ended."
+                    ) from None
+                clock.sleep(random.uniform(0, PAUSE) * (TRIES - left))
         if transaction is writing:
             self._seen = head
+            if head != before:
+                for witness in self.witnesses:
+                    witness.add(identity, Sighting(head.number, head.digest.hex(), _now(), told))
+        return result
+
+    # Witnesses -------------------------------------------------------------------------------------------------------
+
+    def _check_witnesses(self, db: Database) -> None:
+        """Refuse a ledger of which a witness has seen a later head."""
+        for witness, one in self._unknown(db):
+            raise lost(self.path, f"{witness.path} has seen record {one.number} of it at {one.time}")
+
+    def _unknown(self, db: Database) -> Iterator[tuple[Witness, Sighting]]:
+        """Yield what the witnesses have seen and the chain does not hold; a head on the chain vouches for all before it."""
+        identity, chained = _identity(db, self.path), has_chain(db)
+        for witness in self.witnesses:
+            late = []
+            for one in sorted(witness.seen(identity), key=lambda one: -one.number):
+                if chained and place_of(db, one.head) is not None:
+                    break
+                late.append((witness, one))
+            yield from reversed(late)
+
+    def check_witnesses(self) -> int:
+        """Refuse a ledger of which a witness has seen a later head; the number of heads that the witnesses have of it."""
+        with self.opened() as db, trying(db):  # nobody commits while the witnesses are read
+            self._check_witnesses(db)
+            identity = _identity(db, self.path)
+            return sum(len(witness.seen(identity)) for witness in self.witnesses)
+
+    def forgotten(self) -> list[Lost]:
+        """Return what the witnesses have seen of this ledger, and the ledger does not hold."""
+        with self.opened() as db, trying(db):
+            return [lost_from(one) for one in {one.head: one for _, one in self._unknown(db)}.values()]
+
+    def cautions(self) -> list[str]:
+        """Return warnings before a spend: a clock that goes back, and a witness that cannot be kept."""
+        with self._reading() as db:
+            last = db.execute("SELECT max(time) FROM releases").fetchone()[0] or ""
+            last = max(
+                last, *(one.time for witness in self.witnesses for one in witness.seen(_identity(db, self.path))), ""
+            )
+        said = []
+        now = datetime.now(UTC)
+        if last > (now + SKEW).strftime(STAMP):
+            said.append(
+                f"the clock of this machine says {now:{STAMP}}, which is before the last record of {self.path} ({last}): "
+                "records would be in no order of time; set the clock."
+            )
+        return said + [why for witness in self.witnesses if not witness.needed and (why := witness.hindered())]
+
+    def adopt(self, lost: Sequence[Lost], reason: str) -> int:
+        """Charge what an older copy has forgotten, and record the heads that it lost; the number of releases charged.
+
+        For an owner without a newer copy: what is charged may go beyond the budget, and is not given back.
+        """
+        check_text(reason, "the reason")
+        with self.opened() as db:
+            return self._write(db, lambda: adopt(db, self.path, lost, reason, _now()), adopting=True)
 
     # Budgets ---------------------------------------------------------------------------------------------------------
 
@@ -169,10 +285,10 @@ class Ledger:
         check_name(dataset)
         terms = Terms(epsilon, delta, scope, between, raise_budget)
         amounts = checked_terms(terms)
-        with opened(self.path, self.wait) as db, self._writing(db, writing):
-            return self._agree(db, dataset, terms, *amounts)
+        with self.opened() as db:
+            return self._write(db, lambda: self._agree(db, dataset, terms, *amounts))
 
-    def _agree(self, db: sqlite3.Connection, dataset: str, terms: Terms, epsilon: Fraction, delta: Fraction) -> Balance:
+    def _agree(self, db: Database, dataset: str, terms: Terms, epsilon: Fraction, delta: Fraction) -> Balance:
         """Budget and meaning as the terms say, inside the transaction of the caller."""
         found = db.execute("SELECT scope, neighbours FROM datasets WHERE name = ?", (dataset,)).fetchone()
         if found is None:
@@ -225,9 +341,9 @@ class Ledger:
         """Record a release if it fits the budget; it is on the disk when this returns. Draw only after that.
 
         ``policy`` is a digest of the policy. With scope ``unit``, ``units`` are the identifiers of those who take part, in
-        any order; one that comes twice is charged once. ``terms``: the budget as :meth:`set_budget` takes it. ``made_of``: the
-        data, by which :meth:`made_before` knows them again. All of it is recorded, budget, protected distances and prices, or
-        nothing.
+        any order; one that comes twice is charged once. ``terms``: the budget as :meth:`set_budget` takes it, and which other
+        datasets are charged also. ``made_of``: the data, by which :meth:`made_before` knows them again, and which are refused if
+        another dataset was charged for them. All of it is recorded, budget, protected distances and prices, or nothing.
         """
         return self._spent(dataset, items, release_id, policy, units, terms, writing, made_of)
 
@@ -238,9 +354,10 @@ class Ledger:
         units: Iterable[bytes] | None = None,
         *,
         terms: Terms | None = None,
+        made_of: Input | None = None,
     ) -> Spend:
         """What :meth:`spend` would answer now: the same questions in the same transaction, which is then undone."""
-        return self._spent(dataset, items, f"rehearsal-{secrets.token_hex(16)}", "", units, terms, trying)
+        return self._spent(dataset, items, f"rehearsal-{secrets.token_hex(16)}", "", units, terms, trying, made_of)
 
     def _spent(
         self,
@@ -255,13 +372,16 @@ class Ledger:
     ) -> Spend:
         check_name(dataset)
         check_text(release_id, "the name of a release")
+        if made_of is not None and made_of.apart:
+            check_text(made_of.apart, "the reason in separate_people")
         if not items:
             raise ParameterError("a release without parts cannot be recorded; name its columns and answers.")
         items = [checked(item) for item in items]
-        epsilon, delta = sum((i.epsilon for i in items), Fraction(0)), sum((i.delta for i in items), Fraction(0))
+        price = sum((i.epsilon for i in items), Fraction(0)), sum((i.delta for i in items), Fraction(0))
         amounts = None if terms is None else checked_terms(terms)
+        also = () if terms is None else terms.also
         time = _now()
-        with opened(self.path, self.wait) as db:
+        with self.opened() as db:
             scope = balance_of(db, self.path, dataset).scope if terms is None else terms.scope
             if (scope == "unit") != (units is not None):
                 raise ParameterError(
@@ -270,48 +390,64 @@ class Ledger:
             if units is not None:  # the slow part comes before the lock that others wait for
                 check_accounts(db, self.path)
                 ledger_units.gather(db, derived(key_of(db, self.path), "unit", dataset), units)
-            with self._writing(db, transaction):
+
+            def body() -> Balance:
                 if terms is not None and amounts is not None:
                     self._agree(db, dataset, terms, *amounts)
                 balance = balance_of(db, self.path, dataset)
-                if units is None and (epsilon > balance.left_epsilon or delta > balance.left_delta):
-                    raise BudgetError(refusal(balance, epsilon, delta))
+                others = accounts_of(db, self.path, balance, also)
+                if made_of is not None:
+                    check_alone(db, self.path, dataset, also, made_of)
+                if units is None:
+                    for one in (balance, *others):
+                        if price[0] > one.left_epsilon or price[1] > one.left_delta:
+                            raise BudgetError(refusal(one, *price))
                 if db.execute("SELECT 1 FROM releases WHERE name = ?", (release_id,)).fetchone():
                     raise LedgerError(
                         f"{self.path} has a release called {release_id!r} already; give this one another name."
                     )
                 number, place = record_release(db, dataset, items, release_id, policy, time)
-                if made_of is not None:
+                if made_of is not None and made_of.content:
                     digest = input_digest(key_of(db, self.path), policy, made_of.content)
                     record_input(db, number, digest, made_of.place)
-                for item in items:
-                    if item.protected is not None and (item.epsilon or item.delta):
-                        keep_to(db, self.path, dataset, place, number, item.protected)
+                record_others(db, self.path, number, dataset, also, made_of)
+                for account in (dataset, *also):
+                    (at,) = db.execute("SELECT number FROM datasets WHERE name = ?", (account,)).fetchone()
+                    for item in items:
+                        if item.protected is not None and (item.epsilon or item.delta):
+                            keep_to(db, self.path, account, at, number, item.protected)
                 own = derived(key_of(db, self.path), "accounts")
-                if units is not None and not ledger_units.charge(
-                    db, own, place, number, (epsilon, delta), (balance.epsilon, balance.delta)
-                ):
+                budget = (balance.epsilon, balance.delta)
+                if units is not None and not ledger_units.charge(db, own, place, number, price, budget):
                     raise BudgetError(
-                        f"this release asks for {amount(epsilon, delta)} from every unit, and at least one unit of {dataset!r} "
-                        f"has not that much left of its {amount(balance.epsilon, balance.delta)}; ask for less."
+                        f"this release asks for {amount(*price)} from every unit, and at least one unit of {dataset!r} "
+                        f"has not that much left of its {amount(*budget)}; ask for less."
                     )
-                after = balance_of(db, self.path, dataset)
-        return Spend(release_id, dataset, time, epsilon, delta, after.left_epsilon, after.left_delta)
+                return balance_of(db, self.path, dataset)
+
+            def charged() -> Mapping[str, Any]:
+                return charge_record(db, release_id, dataset, also, policy, items)
+
+            after = self._write(db, body, transaction, charged)
+        return Spend(release_id, dataset, time, *price, after.left_epsilon, after.left_delta)
 
     def finish(self, release_id: str, output: str) -> None:
         """Note that the output of a release (``output``: its digest) is complete. What was spent stays spent either way."""
-        with opened(self.path, self.wait) as db, self._writing(db, writing):
-            found = db.execute(
-                "SELECT r.number, f.output FROM releases r LEFT JOIN finishes f ON f.release = r.number WHERE r.name = ?",
-                (release_id,),
-            ).fetchone()
-            if found is None:
-                raise LedgerError(f"{self.path} has no release called {release_id!r}; spend before finishing.")
-            if found[1] is not None:
-                if found[1] != output:
-                    raise LedgerError(f"release {release_id!r} is finished already, with another output.")
-                return
-            db.execute("INSERT INTO finishes (release, time, output) VALUES (?, ?, ?)", (found[0], _now(), output))
+        with self.opened() as db:
+            self._write(db, lambda: self._finish(db, release_id, output))
+
+    def _finish(self, db: Database, release_id: str, output: str) -> None:
+        found = db.execute(
+            "SELECT r.number, f.output FROM releases r LEFT JOIN finishes f ON f.release = r.number WHERE r.name = ?",
+            (release_id,),
+        ).fetchone()
+        if found is None:
+            raise LedgerError(f"{self.path} has no release called {release_id!r}; spend before finishing.")
+        if found[1] is not None:
+            if found[1] != output:
+                raise LedgerError(f"release {release_id!r} is finished already, with another output.")
+            return
+        db.execute("INSERT INTO finishes (release, time, output) VALUES (?, ?, ?)", (found[0], _now(), output))
 
     def is_finished(self, release_id: str) -> bool | None:
         """Whether a release was finished; None if there is no record of it."""
@@ -343,6 +479,16 @@ class Ledger:
             )
             return [Earlier(*row) for row in rows]
 
+    def knows_data(self) -> bool:
+        """Return whether the data of any release would be known again."""
+        with self._reading() as db:
+            return db.execute("SELECT 1 FROM inputs LIMIT 1").fetchone() is not None
+
+    def places(self) -> list[str]:
+        """Where the outputs of releases went, as far as they are folders."""
+        with self._reading() as db:
+            return [place for (place,) in db.execute("SELECT DISTINCT place FROM inputs WHERE place <> ''")]
+
     # What it knows ---------------------------------------------------------------------------------------------------
 
     def datasets(self) -> list[str]:
@@ -370,12 +516,14 @@ class Ledger:
         """Every part of every release, oldest first."""
         with self._reading() as db:
             balance_of(db, self.path, dataset)
+            number = db.execute("SELECT number FROM datasets WHERE name = ?", (dataset,)).fetchone()[0]
             rows = db.execute(
-                "SELECT r.time, d.name, r.name, iif(f.release IS NULL, 'started', 'finished'), f.time, c.name, c.kind, "
-                "c.epsilon, c.delta, c.guarantee, r.policy, f.output FROM charges c JOIN releases r ON r.number = c.release "
+                "SELECT r.time, d.name, r.name, CASE WHEN f.release IS NULL THEN 'started' ELSE 'finished' END, f.time, c.name, "
+                "c.kind, c.epsilon, c.delta, c.guarantee, r.policy, f.output FROM charges c "
+                "JOIN releases r ON r.number = c.release "
                 "JOIN datasets d ON d.number = r.dataset LEFT JOIN finishes f ON f.release = r.number "
-                "WHERE d.name = ? ORDER BY c.number",
-                (dataset,),
+                f"WHERE {CHARGED} ORDER BY c.number",
+                (number, number),
             )
             return [
                 LedgerRecord(
@@ -395,7 +543,7 @@ class Ledger:
 
     def check(self) -> Checked:
         """Check every page, every record and every account; :class:`LedgerError` if something is not as it was written."""
-        with opened(self.path, self.wait) as db, reading(db):
+        with self.opened() as db, reading(db):
             check_records(db, self.path, self._seen)
             self._seen = check_all(db, self.path, every_account=True)
             counts = [db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("releases", "units")]
@@ -412,12 +560,15 @@ class Ledger:
     def _head(self) -> str:
         return "" if self._seen is None else self._seen.digest.hex()
 
-    def check_holds(self, head: str) -> int:
-        """The number of the record whose digest a lock keeps; :class:`LedgerError` if the ledger has lost it."""
+    def check_holds(self, head: str, evidence: str = "") -> int:
+        """The number of the record whose digest a lock keeps; :class:`LedgerError` if the ledger has lost it.
+
+        ``evidence``: what the error says of where that digest was found.
+        """
         with self._reading() as db:
             found = None if self._seen is None else place_of(db, head)
         if found is None:
-            raise lost(self.path)
+            raise lost(self.path, evidence)
         return found
 
     # Its key ---------------------------------------------------------------------------------------------------------
@@ -442,9 +593,14 @@ class Ledger:
         return found.hexdigest()
 
     def _hash(self, purpose: str) -> hmac.HMAC:
-        with opened(self.path, self.wait) as db:
+        with self.opened() as db:
             return hmac.new(derived(key_of(db, self.path), purpose), digestmod="sha256")
 
 
+def _identity(db: Database, path: Place) -> str:
+    """Return by which name witnesses know a ledger: the same for all of its copies, and nothing to anyone without it."""
+    return derived(key_of(db, path), "witness").hex()[:32]
+
+
 def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.now(UTC).strftime(STAMP)

@@ -79,6 +79,8 @@ class Terms:
     between: str | Mapping[str, Any] = phrases.ONE_UNIT
     raise_budget: bool = False
     """A budget that is larger than the recorded one is recorded instead of refused."""
+    also: tuple[str, ...] = ()
+    """Further datasets about the same people; a release is charged to them, too."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +101,14 @@ class Charge:
 
 @dataclass(frozen=True)
 class Input:
-    """What a release is made of: the SHA-256 of its data, and where its output goes (nowhere: it stays in memory)."""
+    """The data of a release: the SHA-256 of its data (empty: not known), and where its output goes (nowhere: memory).
+
+    ``apart``: why a dataset with the same data is about other people.
+    """
 
     content: bytes
     place: str = ""
+    apart: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.releases.output.adopting import adopt as adopt
     from noisewright.releases.output.certificate import ReleaseCertificate as ReleaseCertificate
     from noisewright.releases.output.earlier import Written as Written
     from noisewright.releases.output.earlier import converted as converted
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from noisewright.releases.output.mark import Mark as Mark
     from noisewright.releases.output.mark import content_digest as content_digest
     from noisewright.releases.output.mark import fingerprint as fingerprint
+    from noisewright.releases.output.places import check_places as check_places
     from noisewright.releases.output.proving import Verification as Verification
     from noisewright.releases.output.proving import certificate_bytes as certificate_bytes
     from noisewright.releases.output.proving import examined as examined

@@ -153,7 +153,7 @@ class Lock:
             "version": VERSION,
             "made_by": f"noisewright {PROGRAM}",
             "versions": {"python": platform.python_version(), **_versions(making.engine)},
-            "policy": policy.to_json(),
+            "policy": policy.published().to_json(),
             "policy_digest": policy.digest(),
             "release": making.release,
             "schema": _spelled(types),

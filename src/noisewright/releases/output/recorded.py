@@ -9,6 +9,7 @@ ledger takes the step.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import CERTIFICATE
 from noisewright.releases.output.lock import LOCK, Lock
 
-__all__ = ["FolderRecord", "belongs_to", "check_record", "complete", "sealed_lock"]
+__all__ = ["FolderRecord", "belongs_to", "check_locks", "check_record", "complete", "sealed_lock"]
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,19 @@ def sealed_lock(folder: Path, ledger: Ledger) -> Lock | None:
     if lock.simulated or not lock.sealed_by(ledger.seal):
         return None
     if lock.head is not None:
-        ledger.check_holds(lock.head)
+        ledger.check_holds(lock.head, f"the lock in {folder} keeps a later head")
     return lock
+
+
+def check_locks(ledger: Ledger, output: str | os.PathLike[str] | None) -> None:
+    """Refuse a ledger of which a lock beside the output, or at a recorded place or beside it, keeps a later head."""
+    places = [Path(place) for place in ledger.places()] + ([] if output is None else [Path(os.path.realpath(output))])
+    found = dict.fromkeys(places)
+    for parent in dict.fromkeys(place.parent for place in places):
+        with suppress(OSError):
+            found.update(dict.fromkeys(lock.parent for lock in sorted(parent.glob(f"*/{LOCK}"))))
+    for folder in found:
+        sealed_lock(folder, ledger)
 
 
 def belongs_to(ledger: Ledger | None, folder: Path) -> bool:

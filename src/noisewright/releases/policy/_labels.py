@@ -23,6 +23,7 @@ from noisewright.releases.policy._numbers import Date
 from noisewright.releases.policy._values import LONGEST_LIST, ValueType, each, inner_problems, listed, plain, wrong
 
 __all__ = [
+    "Datasets",
     "Filling",
     "Flag",
     "Groups",
@@ -89,6 +90,14 @@ def _names(value: Any, read: Callable[[Any], str] = text) -> str | tuple[str, ..
     return found
 
 
+def _datasets(value: Any) -> tuple[str, ...]:
+    """The names of further datasets, each once."""
+    found = tuple(each(listed(value, 'write ["city-visits"]'), _name))
+    if len(set(found)) < len(found):
+        raise wrong("holds a name twice; write each name once")
+    return found
+
+
 def writable(words: str) -> bool:
     """Whether a text can be written to a file: no half of a character."""
     try:
@@ -104,6 +113,7 @@ IS_NEW_NAME = {**IS_TEXT, "pattern": r"^[^.\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"}
 
 Text = Annotated[str, ValueType(text, IS_TEXT)]
 Name = Annotated[str, ValueType(_name, {**IS_TEXT, "pattern": r"^[^\x00-\x1f\x7f]*$"})]
+Datasets = Annotated[tuple[str, ...], ValueType(_datasets, {"type": "array", "items": IS_TEXT, "uniqueItems": True})]
 Names = Annotated[
     str | tuple[str, ...],
     ValueType(_names, {"anyOf": [IS_TEXT, {"type": "array", "items": IS_TEXT, "minItems": 1, "uniqueItems": True}]}),

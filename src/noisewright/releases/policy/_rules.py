@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from noisewright.core.choices import did_you_mean, is_number
 from noisewright.core.loading.guided import meant
+from noisewright.files.urls import has_password
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.policy._locate import Path
 from noisewright.releases.policy._problems import show, spell
@@ -225,6 +226,13 @@ def policy_rules(policy: Policy) -> Iterator[Problem]:
         yield ("order",), "is that of released rows, and there are no [[columns]]; remove it"
     if policy.ledger.scope == "unit" and policy.unit.column is None:
         yield ("ledger", "scope"), 'needs to know the units; write unit.column = "patient", or scope = "dataset"'
+    if policy.dataset in policy.budget.also:
+        yield ("budget", "also"), "names the dataset itself; name further ones only, or remove it"
+    if policy.ledger.path is not None and has_password(policy.ledger.path):
+        yield (
+            ("ledger",),
+            "has a path with a password, and a policy is published; leave it out of the URL, and give it in PGPASSWORD",
+        )
     yield from _name_rules(policy)
     yield from _budget_rules(policy)
 

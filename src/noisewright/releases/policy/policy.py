@@ -38,8 +38,10 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from noisewright.core.errors import PolicyError
 from noisewright.core.resource import Resource
 from noisewright.files.regular import check_regular
+from noisewright.files.urls import is_url
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.policy._labels import (
+    Datasets,
     Filling,
     Flag,
     Groups,
@@ -93,6 +95,9 @@ class Budget(_Strict):
 
     epsilon: Positive = Field(description="The most that all releases may cost one unit together.")
     delta: Chance = Field(default=Fraction(0), description="The extra probability they may have together.")
+    also: Datasets = Field(
+        default=(), description="Further datasets about the same people; their budgets are charged, too."
+    )
 
 
 class UnitPolicy(_Strict):
@@ -117,7 +122,9 @@ class UnitPolicy(_Strict):
 class LedgerPolicy(_Strict):
     """Where spends are remembered, and whether for the dataset as a whole or for every unit."""
 
-    path: Text | None = Field(default=None, description="The file of the ledger.")
+    path: Text | None = Field(
+        default=None, description="The file of the ledger, or the URL of its database, without a password."
+    )
     scope: Literal["dataset", "unit"] = Field(default="dataset", description="Count for the dataset or for each unit.")
 
 
@@ -302,14 +309,23 @@ class Policy(_Strict):
     def digest(self) -> str:
         """The SHA-256 of the content: the same for two files that say the same in other words.
 
-        A public file counts with its own SHA-256 alone, wherever it lies and whatever it is called.
+        A public file counts with its own SHA-256 alone, wherever it lies and whatever it is called. Which further budgets are
+        charged does not count.
         """
-        text = json.dumps(_plain(self, named=False), sort_keys=True, separators=(",", ":"))
+        text = json.dumps(_plain(self.published(), named=False), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+    def published(self) -> Policy:
+        """Return the policy as recipients see it: without the names of further datasets."""
+        if not self.budget.also:
+            return self
+        other = self.model_copy(update={"budget": self.budget.model_copy(update={"also": ()})})
+        other._source = self._source
+        return other
 
     def ledger_path(self) -> str | None:
         """The ledger that the policy names, from the folder of its file; None for that of this user."""
-        return self._beside(self.ledger.path)
+        return self.ledger.path if is_url(self.ledger.path) else self._beside(self.ledger.path)
 
     def data_path(self) -> str | None:
         """The data that the policy names, from the folder of its file."""
@@ -398,6 +414,8 @@ def _plain(part: Any, named: bool = True) -> Any:
         content = {**{key: getattr(part, key) for key in keys}, **(part.model_extra or {})}
         if isinstance(part, Policy) and part.order == "random":
             del content["order"]  # so that policies have the digest that they had before there was a choice
+        if isinstance(part, Budget) and not part.also:
+            del content["also"]
         return {key: _plain(value, named) for key, value in content.items() if value is not None}
     if isinstance(part, tuple) and part and isinstance(part[0], BaseModel):
         return [_plain(inner, named) for inner in part]

@@ -12,13 +12,16 @@ __all__ = ["COMMAND", "VIEWS"]
 VIEWS = Addresses(
     "noisewright.commands.ledger",
     "sub-command of ledger",
-    {word: f"noisewright.cli.commands.ledger.{word}:COMMAND" for word in ("show", "export", "backup", "check")},
+    {
+        word: f"noisewright.cli.commands.ledger.{word}:COMMAND"
+        for word in ("show", "export", "backup", "check", "adopt")
+    },
 )
 """What can be done with a ledger."""
 
 
 def ledger(context: typer.Context) -> None:
-    """Show, export, copy or check a ledger: the budget of every dataset, and what its releases have spent of it."""
+    """Show, export, copy, check or repair a ledger: the budget of every dataset, and what its releases have spent of it."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from noisewright.cli.commands.plan import WitnessFile
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, label, plural, printable, working
 
@@ -24,38 +25,51 @@ def check(
     folders: Annotated[
         list[str] | None, typer.Argument(metavar="FOLDER", help="Folders of releases that it recorded.")
     ] = None,
+    witness: WitnessFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Check that a ledger is whole: every page, every record in its chain, every account.
 
-    The lock of each release keeps the head that the chain had. A ledger that was replaced by an older copy does not know it, so
-    name the folders of releases to find that out. A release whose process was killed in its very last step is completed.
+    The lock of each release keeps the head that the chain had, and so do witnesses. A ledger that was replaced by an older copy
+    does not know it, so name the folders of releases to find that out. A release whose process was killed in its last step is
+    completed.
     Ends with code 0 only when everything agrees.
     """
+    from noisewright.core.errors import LedgerError
     from noisewright.releases.ledger.ledger import Ledger
     from noisewright.releases.output.recorded import check_record
 
     with working("checking"):
-        ledger = Ledger(file, create_missing=False)
+        ledger = Ledger(file, create_missing=False, witness=witness)
+        try:
+            seen, doubt = ledger.check_witnesses(), None
+        except LedgerError as problem:
+            seen, doubt = 0, str(problem)
         results = [check_record(folder, ledger) for folder in folders or []]
         found = ledger.check()
-    agrees = all(result.problem is None for result in results)
+    agrees = doubt is None and all(result.problem is None for result in results)
     emit(
         {
             "ledger": str(ledger.path),
             "agrees": agrees,
             **asdict(found),
+            "witnessed": seen,
+            "problem": doubt,
             "folders": [asdict(result) for result in results],
         },
         lambda: [
-            heading(str(ledger.path), "whole" if agrees else "NOT the ledger of every folder", _colour(agrees)),
-            facts(checked_facts(found)),
+            heading(str(ledger.path), "whole" if agrees else _otherwise(doubt), _colour(agrees)),
+            facts([*checked_facts(found), ("Witnesses", printable(doubt or f"know {plural(seen, 'head')} of it"))]),
             *(part for result in results for part in _folder(result)),
         ],
         as_json,
     )
     if not agrees:
         raise typer.Exit(1)
+
+
+def _otherwise(doubt: str | None) -> str:
+    return "NOT the ledger of every folder" if doubt is None else "NOT the latest copy"
 
 
 def checked_facts(found: Checked) -> list[tuple[str, str]]:

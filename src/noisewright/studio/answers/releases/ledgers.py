@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from noisewright.claims.phrases import OPEN
+from noisewright.core.errors import LedgerError
 from noisewright.core.exact import upward
+from noisewright.files.urls import is_url
 from noisewright.releases.ledger.export import kept
 from noisewright.releases.ledger.ledger import Ledger, LedgerRecord, default_path
 from noisewright.releases.ledger.records import Balance, downward
@@ -33,8 +35,11 @@ class Account:
 
 
 def ledger_path(text: str) -> str:
-    """The ledger that is meant: a file by its path, or that of this user."""
-    return os.path.abspath(os.path.expanduser(text)) if text.strip() else str(default_path())
+    """Return the ledger that is meant: a file by its path, or that of this user."""
+    meant = text.strip() or str(default_path())
+    if is_url(meant):
+        raise LedgerError("the studio opens ledgers in files; look at one in a database with: noisewright ledger show.")
+    return os.path.abspath(os.path.expanduser(text)) if text.strip() else meant
 
 
 def accounts(path: str) -> list[Account]:

@@ -17,9 +17,17 @@ __all__ = [
     "APPLICATION",
     "CHAINED",
     "CHAIN_SINCE",
+    "FORGETS_NOTHING",
+    "KEYS",
+    "LATER",
+    "NOT_FIRST",
     "OLDEST",
+    "ONE_WAY",
+    "TABLES",
+    "UNITS",
+    "UNIT_COLUMNS",
     "VERSION",
-    "add_inputs",
+    "add_later",
     "build",
     "schema_of",
     "wanted_schema",
@@ -27,10 +35,12 @@ __all__ = [
 
 APPLICATION = 0x4E57_4C44
 """``NWLD`` in the header of the database: this is a ledger, not a database of another program."""
-VERSION = 4
+VERSION = 5
 """Version 1 did not know the protected distances of columns; version 2 had no chain, and marked finished releases by a change;
-version 3 did not know which releases are of the same data."""
+version 3 did not know which releases are of the same data; version 4 charged a release to one dataset alone."""
 OLDEST, CHAIN_SINCE = 1, 3
+LATER = {"inputs": 4, "others": 5, "adoptions": 5}
+"""The tables that came after the chain, and the version in which each of them came."""
 CHAINED = {
     "datasets": "number, name, scope, neighbours",
     "budgets": "number, dataset, time, event, epsilon, delta",
@@ -40,6 +50,8 @@ CHAINED = {
     "totals": "number, dataset, accounts, digest",
     "finishes": "number, release, time, output",
     "inputs": "number, release, digest, place",
+    "others": "number, release, dataset, reason",
+    "adoptions": "number, time, head, reason",
 }
 """The tables whose rows the chain covers, in the order in which one transaction adds to it, and what is covered."""
 
@@ -117,6 +129,19 @@ TABLES = (
     digest TEXT NOT NULL CHECK (length(digest) = 64),
     place TEXT NOT NULL
 )""",
+    """CREATE TABLE others (
+    number INTEGER PRIMARY KEY,
+    release INTEGER NOT NULL REFERENCES releases,
+    dataset INTEGER NOT NULL REFERENCES datasets,
+    reason TEXT NOT NULL,
+    UNIQUE (release, dataset)
+)""",
+    """CREATE TABLE adoptions (
+    number INTEGER PRIMARY KEY,
+    time TEXT NOT NULL,
+    head TEXT NOT NULL UNIQUE CHECK (length(head) = 64),
+    reason TEXT NOT NULL CHECK (length(reason) > 0)
+)""",
     """CREATE TABLE chain (
     number INTEGER PRIMARY KEY CHECK (number > 0),
     kind TEXT NOT NULL,
@@ -139,6 +164,7 @@ UNITS = """CREATE TABLE units (
     PRIMARY KEY (dataset, unit)
 ) WITHOUT ROWID"""
 """The accounts, as version 1 had them already: millions of rows stay where they are when a ledger is brought up to date."""
+UNIT_COLUMNS = "dataset, unit, epsilon, delta, latest"
 KEYS = {
     "secret": ("one",),
     "datasets": ("number", "name"),
@@ -149,6 +175,8 @@ KEYS = {
     "totals": ("number",),
     "finishes": ("number", "release"),
     "inputs": ("number", "release"),
+    "others": ("number", "release, dataset"),
+    "adoptions": ("number", "head"),
     "chain": ("number", "kind, row"),
     "head": ("one",),
     "units": ("dataset, unit",),
@@ -159,6 +187,9 @@ ONE_WAY = {
     "units": "NEW.epsilon >= OLD.epsilon AND NEW.delta >= OLD.delta AND NEW.unit = OLD.unit AND NEW.dataset = OLD.dataset",
 }
 """The tables that may change at all, and how."""
+NOT_FIRST = "(NEW.event = 'set') = EXISTS (SELECT 1 FROM budgets WHERE dataset = NEW.dataset)"
+"""When a budget is refused: a second first one, or a change of none."""
+FORGETS_NOTHING = "a ledger forgets nothing"
 
 
 def build(db: sqlite3.Connection, *, units: bool = True) -> None:
@@ -167,11 +198,12 @@ def build(db: sqlite3.Connection, *, units: bool = True) -> None:
         db.execute(statement)
 
 
-def add_inputs(db: sqlite3.Connection) -> None:
-    """What version 4 has and version 3 has not, inside the transaction of the caller."""
-    for statement in (*TABLES, *_guards()):
-        if statement.startswith(("CREATE TABLE inputs", "CREATE TRIGGER inputs")):
-            db.execute(statement)
+def add_later(db: sqlite3.Connection, version: int) -> None:
+    """Make the tables that ``version`` did not have, inside the transaction of the caller."""
+    for table in (name for name, since in LATER.items() if since > version):
+        for statement in (*TABLES, *_guards()):
+            if statement.startswith((f"CREATE TABLE {table} ", f"CREATE TRIGGER {table}_")):
+                db.execute(statement)
 
 
 def schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
@@ -186,8 +218,8 @@ def wanted_schema(version: int = VERSION) -> frozenset[tuple[str, str, str]]:
     db = sqlite3.connect(":memory:")
     try:
         build(db)
-        if version < VERSION:
-            db.execute("DROP TABLE inputs")
+        for table in (name for name, since in LATER.items() if since > version):
+            db.execute(f"DROP TABLE {table}")
         return schema_of(db)
     finally:
         db.close()
@@ -203,9 +235,8 @@ def _guards() -> Iterator[str]:
         yield _guard(f"{table}_new", f"INSERT ON {table} WHEN {same} ")
         yield _guard(f"{table}_frozen", f"UPDATE ON {table} {change}")
         yield _guard(f"{table}_stay", f"DELETE ON {table} ")
-    first = "(NEW.event = 'set') = EXISTS (SELECT 1 FROM budgets WHERE dataset = NEW.dataset)"
-    yield _guard("budgets_first", f"INSERT ON budgets WHEN {first} ")
+    yield _guard("budgets_first", f"INSERT ON budgets WHEN {NOT_FIRST} ")
 
 
 def _guard(name: str, when: str) -> str:
-    return f"CREATE TRIGGER {name} BEFORE {when}BEGIN SELECT RAISE(ABORT, 'a ledger forgets nothing'); END"
+    return f"CREATE TRIGGER {name} BEFORE {when}BEGIN SELECT RAISE(ABORT, '{FORGETS_NOTHING}'); END"

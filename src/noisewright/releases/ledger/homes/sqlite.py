@@ -1,4 +1,4 @@
-"""The file of a ledger: how it is made, opened and checked, and what is said when that fails.
+"""The file of a ledger, in SQLite: how it is made, opened and checked, and what is said when that fails.
 
 One SQLite database in WAL mode with ``synchronous=FULL``: a commit is on the disk before it returns, and a process that dies
 leaves all of a transaction or nothing. Before the file is closed, what the journal holds is written to it, so that the one file
@@ -11,16 +11,20 @@ import os
 import re
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from noisewright.core.errors import LedgerError
 from noisewright.files.atomic import rename_new, sync_folder
 from noisewright.files.processes import dead, place, started
-from noisewright.releases.ledger._schema import (
+from noisewright.releases.ledger.homes.database import Place, has_chain, writing
+from noisewright.releases.ledger.homes.schema import (
     APPLICATION,
     CHAIN_SINCE,
+    CHAINED,
+    LATER,
     OLDEST,
     VERSION,
     build,
@@ -28,63 +32,94 @@ from noisewright.releases.ledger._schema import (
     wanted_schema,
 )
 
-__all__ = [
-    "KEY_BYTES",
-    "appear",
-    "check_pages",
-    "check_place",
-    "connected",
-    "create",
-    "default_path",
-    "has_chain",
-    "old_version",
-    "opened",
-    "reading",
-    "sentences",
-    "trying",
-    "writing",
-]
+__all__ = ["SqliteDatabase", "SqliteStore", "appear", "sentences"]
 
-KEY_BYTES = 32
+CACHE = -32_768
+"""In KiB, as SQLite wants it: what sorting and the pages of the accounts may take before they go to the disk."""
+SETTINGS = (
+    "synchronous = FULL",
+    "fullfsync = ON",
+    "trusted_schema = OFF",
+    "recursive_triggers = ON",
+    f"cache_size = {CACHE}",
+)
+EMPTY = "''"
+_NOTHING = {"number": "0", "release": "0", "dataset": "0"}
 LARGE = 1 << 26
 """Bytes of a file above which the pages of the accounts of units are not read through on every opening."""
 
 
-def default_path() -> Path:
-    """The ledger of this user, wherever a policy names none: ``$NOISEWRIGHT_LEDGER``, or one file in the home folder."""
-    named = os.environ.get("NOISEWRIGHT_LEDGER")
-    if named:
-        return Path(named)
-    data = os.environ.get("XDG_DATA_HOME")
-    return (Path(data) if data else Path.home() / ".local" / "share") / "noisewright" / "ledger.sqlite"
+class SqliteDatabase(sqlite3.Connection):
+    """A connection to a ledger in a file."""
+
+    BLOB = "BLOB"
+    JOIN = "CROSS JOIN"
+
+    def begin(self, *, write: bool) -> None:
+        self.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    def version(self) -> int:
+        return int(self.execute("PRAGMA user_version").fetchone()[0])
+
+    def fill(self, table: str, rows: Iterable[tuple[bytes]]) -> None:
+        self.executemany(f"INSERT INTO {table} VALUES (?)", rows)
+
+    def check_pages(self, place: Place, *, all_of_it: bool = False) -> None:
+        """Let SQLite check that pages fit together, indexes the rows, and rows the constraints of their tables.
+
+        The chain covers rows. What is found through an index is only what that holds, so the quick check is not enough.
+        """
+        size = self.execute("PRAGMA page_count").fetchone()[0] * self.execute("PRAGMA page_size").fetchone()[0]
+        tables = [name for type_, name, _ in schema_of(self) if type_ == "table" and name != "units"]
+        checks = [""] if all_of_it or size <= LARGE else [f"({name})" for name in tables]
+        for check in checks:
+            if self.execute(f"PRAGMA integrity_check{check}").fetchall() != [("ok",)]:
+                raise _damaged(place)
 
 
-def check_place(path: Path, *, with_folder: bool) -> None:
-    """Refuse a place where no ledger can be made, without making anything; ``with_folder``: its folder may be missing."""
-    folder = path.parent
-    while with_folder and not os.path.lexists(folder):
-        folder = folder.parent
-    if not folder.is_dir():
-        raise _no_folder(path)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise LedgerError(f"{path}: the ledger cannot be created: this user may not write to {folder}.")
+class SqliteStore:
+    """A ledger in one file."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        if "\0" in str(place):
+            raise LedgerError(f"{str(place)!r} cannot be the name of a ledger.")
+        if os.path.isdir(place):
+            raise LedgerError(f"{place} is a folder, not a ledger; name a file.")
+
+    def exists(self) -> bool:
+        return os.path.lexists(self.place)
+
+    def check_place(self, *, with_folder: bool) -> None:
+        """Refuse a place where no ledger can be made, without making anything; ``with_folder``: its folder may be missing."""
+        folder = self.place.parent
+        while with_folder and not os.path.lexists(folder):
+            folder = folder.parent
+        if not folder.is_dir():
+            raise _no_folder(self.place)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise LedgerError(f"{self.place}: the ledger cannot be created: this user may not write to {folder}.")
+
+    def create(self, begin: Callable[[Any], object], *, with_folder: bool) -> bool:
+        return create(self.place, begin, with_folder=with_folder)
+
+    def opened(self, wait: float) -> AbstractContextManager[SqliteDatabase]:
+        return opened(self.place, wait)
 
 
-def create(path: Path, time: str, begin: Callable[[sqlite3.Connection], object], *, with_folder: bool) -> None:
-    """Make a ledger with a key of its own; it appears whole, or nothing does, not even its folder (``with_folder``).
+def create(path: Path, begin: Callable[[SqliteDatabase], object], *, with_folder: bool) -> bool:
+    """Make a ledger; it appears whole, or nothing does, not even its folder (``with_folder``). Return whether it was made.
 
-    ``begin`` writes what an empty ledger holds besides its key. A ledger that is there already, or is made meanwhile, is left
-    alone.
+    ``begin`` writes its key, and what it holds else. A ledger that is there already, or is made meanwhile, is left alone.
     """
     missing = [folder for folder in (path.parent, *path.parent.parents) if with_folder and not os.path.lexists(folder)]
 
     def fill(made: Path) -> None:
-        with sentences(path), closing(sqlite3.connect(made, isolation_level=None)) as db:
+        with sentences(path), closing(sqlite3.connect(made, isolation_level=None, factory=SqliteDatabase)) as db:
             db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {VERSION}")
             with writing(db):
                 build(db)
-                db.execute("INSERT INTO secret VALUES (1, ?, ?)", (os.urandom(KEY_BYTES), time))
                 begin(db)
             db.execute("PRAGMA journal_mode = WAL")
 
@@ -92,8 +127,11 @@ def create(path: Path, time: str, begin: Callable[[sqlite3.Connection], object],
         try:
             for wanted in reversed(missing):
                 wanted.mkdir(mode=0o700, exist_ok=True)
-            with suppress(FileExistsError):
+            try:
                 appear(path, fill)
+            except FileExistsError:
+                return False
+            return True
         except FileNotFoundError:
             raise _no_folder(path) from None
         except OSError as problem:
@@ -134,14 +172,14 @@ def _no_folder(path: Path) -> LedgerError:
 
 
 @contextmanager
-def opened(path: Path, wait: float) -> Iterator[sqlite3.Connection]:
+def opened(path: Path, wait: float) -> Iterator[SqliteDatabase]:
     """A connection of its own for one call, so that threads and forked processes share nothing.
 
     The file is only ever opened through SQLite: closing any other descriptor of it would drop this process's locks.
     """
     with sentences(path, wait), closing(connected(path, wait)) as db:
         _recognise(db, path)
-        for setting in ("synchronous = FULL", "fullfsync = ON", "trusted_schema = OFF", "recursive_triggers = ON"):
+        for setting in SETTINGS:
             db.execute(f"PRAGMA {setting}")
         if has_chain(db):  # tables are exchanged when an older ledger is brought up to date
             db.execute("PRAGMA foreign_keys = ON")
@@ -161,79 +199,19 @@ def _settle(db: sqlite3.Connection) -> None:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
-def check_pages(db: sqlite3.Connection, path: Path, *, all_of_it: bool = False) -> None:
-    """SQLite's own check that pages fit together, indexes the rows, and rows the constraints of their tables.
-
-    The chain covers rows. What is found through an index is only what that holds, so the quick check is not enough.
-    """
-    size = db.execute("PRAGMA page_count").fetchone()[0] * db.execute("PRAGMA page_size").fetchone()[0]
-    tables = [name for type_, name, _ in schema_of(db) if type_ == "table" and name != "units"]
-    checks = [""] if all_of_it or size <= LARGE else [f"({name})" for name in tables]
-    for check in checks:
-        if db.execute(f"PRAGMA integrity_check{check}").fetchall() != [("ok",)]:
-            raise _damaged(path)
+def connected(path: Path, wait: float) -> SqliteDatabase:
+    """Connect to a file that is there."""
+    uri = f"{path.as_uri()}?mode=rw"
+    return sqlite3.connect(uri, uri=True, timeout=wait, isolation_level=None, factory=SqliteDatabase)
 
 
-def old_version(db: sqlite3.Connection) -> int | None:
-    """The version of a ledger that was not brought up to date yet; None for one of this version."""
-    version = int(db.execute("PRAGMA user_version").fetchone()[0])
-    return None if version == VERSION else version
-
-
-def has_chain(db: sqlite3.Connection) -> bool:
-    """Whether it is of a version whose records are chained."""
-    return (old_version(db) or VERSION) >= CHAIN_SINCE
-
-
-@contextmanager
-def reading(db: sqlite3.Connection) -> Iterator[None]:
-    """Several questions to the same state of the ledger, whatever others write meanwhile."""
-    with _undone(db, "BEGIN"):
-        yield
-
-
-@contextmanager
-def writing(db: sqlite3.Connection) -> Iterator[None]:
-    """One transaction that holds the right to write from its beginning: what it reads is still true when it commits."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
-
-
-@contextmanager
-def trying(db: sqlite3.Connection) -> Iterator[None]:
-    """The same transaction, to see what it would say: nothing of it stays."""
-    with _undone(db, "BEGIN IMMEDIATE"):
-        yield
-
-
-@contextmanager
-def _undone(db: sqlite3.Connection, begin: str) -> Iterator[None]:
-    """A transaction that is taken back at its end, unless an error already did so."""
-    db.execute(begin)
-    try:
-        yield
-    finally:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-
-
-def connected(path: Path, wait: float) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=wait, isolation_level=None)
-
-
-def _recognise(db: sqlite3.Connection, path: Path) -> None:
+def _recognise(db: SqliteDatabase, path: Path) -> None:
     application = db.execute("PRAGMA application_id").fetchone()[0]
     if application != APPLICATION:
         empty = not application and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         what = "is empty, not a Noisewright ledger" if empty else "is a database, but not a Noisewright ledger"
         raise LedgerError(f"{path} {what}; restore the ledger that was there, or name another file.")
-    version = db.execute("PRAGMA user_version").fetchone()[0]
+    version = db.version()
     if version > VERSION:
         raise LedgerError(
             f"{path} was written by a newer Noisewright (ledger version {version}, this program knows {VERSION}); update it."
@@ -248,7 +226,10 @@ def _recognise(db: sqlite3.Connection, path: Path) -> None:
 
 def _recognise_old(db: sqlite3.Connection, path: Path, version: int) -> None:
     """An older ledger is read as it is; views stand in for the tables that it has not got."""
-    db.execute("CREATE TEMP VIEW inputs AS SELECT 0 AS number, 0 AS release, '' AS digest, '' AS place WHERE false")
+    for table, since in LATER.items():
+        if since > version:
+            columns = ", ".join(f"{_NOTHING.get(name, EMPTY)} AS {name}" for name in CHAINED[table].split(", "))
+            db.execute(f"CREATE TEMP VIEW {table} AS SELECT {columns} WHERE false")
     if version >= CHAIN_SINCE:
         if schema_of(db) != wanted_schema(version):
             raise _damaged(path)
@@ -286,7 +267,7 @@ def _recognise_old(db: sqlite3.Connection, path: Path, version: int) -> None:
             raise _damaged(path)
 
 
-def _damaged(path: Path) -> LedgerError:
+def _damaged(path: Place) -> LedgerError:
     return LedgerError(f"{path} {WORDS[sqlite3.SQLITE_CORRUPT]}.")
 
 

@@ -1,0 +1,141 @@
+"""Witnesses: files outside of the ledger to which the head of its chain is added after every commit.
+
+A ledger that was replaced by an older copy looks whole, because an older copy is whole. A witness holds a head that this copy
+does not know. Each line is one record in JSON: which ledger (a keyed name, the same for all of its copies), how long its chain
+was, its head, when, and what was charged, so that the charge can be made again where no newer copy is left. A line is added after
+the commit and before anything is published, so a witness may be behind its ledger, and never ahead.
+
+Nothing in a witness comes from the data. It names datasets, columns and prices, so only its owner can read it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from noisewright.core.errors import LedgerError
+from noisewright.files.regular import check_regular
+
+__all__ = ["Sighting", "Witness", "default_witness", "witnesses"]
+
+FORMAT = "noisewright-witness"
+TORN = " #torn"
+"""The end of a line that a crash cut off."""
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """A head that a ledger had: the number of its record, its digest, when it was seen, and what was charged with it."""
+
+    number: int
+    head: str
+    time: str
+    charged: Mapping[str, Any] | None = None
+
+
+def default_witness() -> Path | None:
+    """Return the witness of this user, in the folder for states of programs; None for a user without a home."""
+    state = os.environ.get("XDG_STATE_HOME")
+    try:
+        folder = Path(state) if state and os.path.isabs(state) else Path.home() / ".local" / "state"
+    except RuntimeError:
+        return None
+    return folder / "noisewright" / "witness.jsonl"
+
+
+def witnesses(named: str | os.PathLike[str] | None) -> tuple[Witness, ...]:
+    """Return the witness of this user and the one that is named: all of them are asked, and all are told."""
+    own = default_witness()
+    found = [] if own is None else [Witness(own, needed=False)]
+    return (*found, *([] if named is None else [Witness(Path(os.path.abspath(named)), needed=True)]))
+
+
+class Witness:
+    """One witness; ``needed``: nothing is spent where it cannot be written to."""
+
+    def __init__(self, path: Path, *, needed: bool) -> None:
+        self.path, self.needed = path, needed
+        if "\0" in str(path):
+            raise LedgerError(f"{str(path)!r} cannot be the name of a witness.")
+
+    def seen(self, ledger: str) -> list[Sighting]:
+        """Return what it has seen of a ledger; a last line that was cut off by a crash is passed over."""
+        try:
+            check_regular(str(self.path))
+            text = self.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return []
+        except (OSError, UnicodeError, ValueError) as problem:
+            if not self.needed and isinstance(problem, OSError) and not os.path.lexists(self.path):
+                return []
+            raise self._problem("cannot be read", problem) from None
+        found = []
+        for line in text.split("\n")[:-1]:
+            if not line or line.endswith(TORN):
+                continue
+            try:
+                record = json.loads(line)
+                if record["format"] != FORMAT:
+                    raise ValueError
+                if record["ledger"] == ledger:
+                    charged = record.get("charged")
+                    found.append(Sighting(int(record["record"]), str(record["head"]), str(record["time"]), charged))
+            except (ValueError, LookupError, TypeError, RecursionError):
+                raise LedgerError(
+                    f"{self.path} is not a witness of ledgers, or is damaged; name another file, or restore this one."
+                ) from None
+        return found
+
+    def ready(self) -> None:
+        """Make sure that it can be added to, if it is needed."""
+        try:
+            self._add(b"")
+        except OSError as problem:
+            if self.needed:
+                raise self._problem("cannot be written", problem) from None
+
+    def hindered(self) -> str | None:
+        """Return why it cannot be added to, without making anything; None if it can."""
+        place = self.path
+        while not os.path.lexists(place) and place != place.parent:
+            place = place.parent
+        if (place == self.path or place.is_dir()) and os.access(place, os.W_OK):
+            return None
+        return (
+            f"no witness is kept, because this user may not write to {place}: an older copy of the ledger is only noticed by the "
+            "locks of its releases; name a file to write to: --witness."
+        )
+
+    def add(self, ledger: str, one: Sighting) -> None:
+        """Add what was seen; it is on the disk when this returns."""
+        charged = {} if one.charged is None else {"charged": one.charged}
+        line = {"format": FORMAT, "ledger": ledger, "record": one.number, "head": one.head, "time": one.time, **charged}
+        try:
+            self._add(f"{json.dumps(line)}\n".encode())
+        except OSError as problem:
+            if self.needed:
+                raise self._problem("cannot be written", problem) from None
+
+    def _add(self, lines: bytes) -> None:
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            size = os.fstat(descriptor).st_size
+            if lines:
+                if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                    lines = f"{TORN}\n".encode() + lines
+                while lines:
+                    lines = lines[os.write(descriptor, lines) :]
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _problem(self, what: str, problem: Exception) -> LedgerError:
+        reason = getattr(problem, "strerror", None) or "it is not text"
+        return LedgerError(
+            f"the witness {self.path} {what} ({reason}); make that possible, or name another: --witness."
+        )

@@ -1,0 +1,231 @@
+"""A ledger that was put back to an older copy does not spend again: witnesses and locks know what it has forgotten."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import noisewright as nw
+from noisewright.cli import run
+from noisewright.core.errors import LedgerError
+from noisewright.releases.ledger import ledger as ledger_module
+from noisewright.releases.ledger.ledger import Charge, Ledger, Protected, default_witness
+from noisewright.releases.run import release
+
+AGE = {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}
+POLICY: dict[str, Any] = {"dataset": "clinic", "budget": {"epsilon": 2}, "columns": [AGE]}
+PART = Charge("age", "column", Fraction(1), Fraction(0), "at most 5", Protected(("age",), Fraction(5)))
+
+
+def lost(evidence: str) -> str:
+    """The refusal of an older copy, and who knows better."""
+    return rf"has lost records: it is an older copy.*{evidence}.* noisewright ledger adopt\.$"
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> list[Path]:
+    """Three months of a table, each with bytes of its own."""
+    paths = [tmp_path / f"month{number}.csv" for number in range(3)]
+    for number, path in enumerate(paths):
+        path.write_text(f"age\n31\n47\n{58 + number}\n")
+    return paths
+
+
+@pytest.fixture
+def restored(tables: list[Path], tmp_path: Path) -> dict[str, Any]:
+    """Two releases that spend a budget of 2, and then the ledger as it was after the first."""
+    how = {"ledger": tmp_path / "ledger"}
+    (tmp_path / "here").mkdir()
+    release(POLICY, tables[0], output=tmp_path / "here" / "one", **how)
+    shutil.copy(tmp_path / "ledger", tmp_path / "older")
+    release(POLICY, tables[1], output=tmp_path / "here" / "two", **how)
+    os.replace(tmp_path / "older", tmp_path / "ledger")
+    assert nw.Ledger(tmp_path / "ledger").remaining("clinic").left_epsilon == 1
+    return how
+
+
+def forget_witness() -> None:
+    own = default_witness()
+    assert own is not None
+    own.unlink()
+
+
+def test_a_witness_knows_of_a_spend_that_the_ledger_has_forgotten(
+    restored: dict[str, Any], tables: list[Path], tmp_path: Path
+) -> None:
+    """Three spends of a budget of two: nothing is left beside the ledger that could disprove it."""
+    shutil.rmtree(tmp_path / "here")
+    with pytest.raises(LedgerError, match=lost(r"witness\.jsonl has seen record")):
+        release(POLICY, tables[2], output=tmp_path / "three", **restored)
+    assert not (tmp_path / "three").exists()
+    found = nw.plan(POLICY, tables[2], **restored)
+    assert not found.fits
+    assert "has lost records" in str(found.budget.refusal)  # type: ignore[union-attr]
+    assert nw.Ledger(tmp_path / "ledger").remaining("clinic").left_epsilon == 1
+
+
+@pytest.mark.parametrize("place", ["here/three", "elsewhere/three", None])
+def test_locks_beside_the_output_and_at_recorded_places_know_it_too(
+    restored: dict[str, Any], tables: list[Path], tmp_path: Path, place: str | None
+) -> None:
+    forget_witness()
+    (tmp_path / "elsewhere").mkdir()
+    with pytest.raises(LedgerError, match=lost("the lock in .*two keeps a later head")):
+        release(POLICY, tables[2], output=place and tmp_path / place, **restored)
+    found = nw.plan(POLICY, tables[2], **restored)
+    assert "has lost records" in str(found.budget.refusal)  # type: ignore[union-attr]
+
+
+def test_a_lock_beside_the_output_is_enough_where_the_recorded_places_are_gone(
+    restored: dict[str, Any], tables: list[Path], tmp_path: Path
+) -> None:
+    forget_witness()
+    (tmp_path / "moved").mkdir()
+    (tmp_path / "here" / "two").rename(tmp_path / "moved" / "two")
+    with pytest.raises(LedgerError, match=r"the lock in .*moved/two keeps"):
+        release(POLICY, tables[2], output=tmp_path / "moved" / "three", **restored)
+
+
+def test_a_named_witness_knows_it_where_the_home_was_restored_with_the_ledger(tmp_path: Path) -> None:
+    path, far = tmp_path / "ledger", tmp_path / "far" / "heads"
+    ledger = Ledger(path, witness=far)
+    ledger.set_budget("clinic", 2)
+    shutil.copy(path, tmp_path / "older")
+    ledger.spend("clinic", [PART], "first", "p")
+    os.replace(tmp_path / "older", path)
+    forget_witness()
+    with pytest.raises(LedgerError, match=lost(f"{far} has seen record")):
+        Ledger(path, witness=far).spend("clinic", [PART], "second", "p")
+    assert Ledger(path).spend("clinic", [PART], "second", "p").left_epsilon == 1  # nobody is left who knows
+    assert far.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_witness_that_is_behind_is_no_hindrance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crash between the commit and the witness, and a line that a crash cut off."""
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.set_budget("clinic", 9)
+    own = default_witness()
+    assert own is not None
+    before = own.read_bytes()
+
+    def crash(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger_module.Witness, "add", crash)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.spend("clinic", [PART], "first", "p")
+    assert own.read_bytes() == before
+    assert Ledger(tmp_path / "ledger").remaining("clinic").spent_epsilon == 1  # it is spent all the same
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.spend("clinic", [PART], "second", "p")
+    own.write_bytes(own.read_bytes()[:-20])
+    ledger.spend("clinic", [PART], "third", "p")
+    ledger.spend("clinic", [PART], "fourth", "p")
+    assert ledger.check_witnesses() == 3  # the budget, and the last two
+    assert own.read_bytes().startswith(before)
+
+
+def test_a_witness_that_is_no_witness_or_cannot_be_written_is_refused_before_the_spend(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("these are notes\nof mine\n")
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.set_budget("clinic", 2)
+    for witness, words in (
+        (tmp_path / "notes", "notes is not a witness of ledgers"),
+        (tmp_path / "notes" / "in", r"cannot be (read|written) \(Not a directory\)"),
+        (tmp_path, r"cannot be (read|written) \(Is a directory\)"),
+    ):
+        with pytest.raises(LedgerError, match=words):
+            Ledger(tmp_path / "ledger", witness=witness).spend("clinic", [PART], "first", "p")
+    assert Ledger(tmp_path / "ledger").check().releases == 0
+    assert (tmp_path / "notes").read_text() == "these are notes\nof mine\n"
+
+
+def test_a_home_that_cannot_be_written_is_said_and_no_hindrance(
+    tables: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    how = {"ledger": tmp_path / "ledger"}
+    release(POLICY, tables[0], **how)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file" / "state"))
+    said: list[str] = []
+    release(POLICY, tables[1], warn=said.append, **how)
+    assert [one for one in said if one.startswith("no witness is kept")]
+    assert nw.Ledger(tmp_path / "ledger").check().releases == 2
+
+
+def test_a_clock_that_goes_back_is_said(tables: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    how = {"ledger": tmp_path / "ledger"}
+    release(POLICY, tables[0], **how)
+
+    class Earlier(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return datetime(2001, 2, 3, tzinfo=UTC)
+
+    assert not [one for one in nw.plan(POLICY, tables[1], **how).warnings if "clock" in one]
+    monkeypatch.setattr(ledger_module, "datetime", Earlier)
+    said: list[str] = []
+    release(POLICY, tables[1], warn=said.append, **how)
+    (caution,) = [one for one in said if "clock" in one]
+    assert caution.startswith("the clock of this machine says 2001-02-03T00:00:00Z, which is before the last record")
+    assert nw.Ledger(tmp_path / "ledger").check().releases == 2
+
+
+# The way out --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", ["witness", "folder"])
+def test_what_was_forgotten_is_charged_again_and_the_ledger_goes_on(
+    restored: dict[str, Any], tables: list[Path], tmp_path: Path, source: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, folder = tmp_path / "ledger", tmp_path / "here" / "two"
+    if source == "folder":
+        forget_witness()
+    words = ["ledger", "adopt", str(path), *([str(folder)] if source == "folder" else []), "--json"]
+    assert run(words) == 2
+    assert "say what happened to the ledger" in capsys.readouterr().out
+    assert run([*words, "--reason", "the disk failed"]) == 0
+    assert json.loads(capsys.readouterr().out)["charged"] == 1
+    assert run([*words, "--reason", "once more"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"ledger": str(path), "lost": 0, "charged": 0}
+    ledger = nw.Ledger(path)
+    assert ledger.remaining("clinic").left_epsilon == 0
+    assert {one.distance for one in ledger.protections("clinic")} == {5}
+    with pytest.raises(LedgerError, match="but only 0 of the budget of 2"):
+        release(POLICY, tables[2], output=tmp_path / "here" / "three", **restored)
+    more = {**POLICY, "budget": {"epsilon": 3}}
+    release(more, tables[2], output=tmp_path / "here" / "three", raise_budget=True, **restored)
+    assert run(["ledger", "check", str(path), str(folder), str(tmp_path / "here" / "three")]) == 0
+    assert run(["verify", str(folder), "--ledger", str(path)]) == 0
+
+
+def test_single_units_cannot_be_charged_again(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.set_budget("panel", 2, scope="unit")
+    shutil.copy(ledger.path, tmp_path / "older")
+    ledger.spend("panel", [PART], "first", "p", units=[b"1"])
+    os.replace(tmp_path / "older", ledger.path)
+    again = Ledger(tmp_path / "ledger")
+    with pytest.raises(LedgerError, match="was charged to single units of 'panel'"):
+        again.adopt(again.forgotten(), "a disk")
+    with pytest.raises(LedgerError, match="has lost records"):
+        again.check_witnesses()
+
+
+def test_check_says_what_the_witness_knows(
+    restored: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["ledger", "check", str(tmp_path / "ledger"), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["agrees"], found["witnessed"]) == (False, 0)
+    assert "has lost records" in found["problem"]
+    assert run(["ledger", "check", str(tmp_path / "ledger")]) == 1
+    assert "NOT the latest copy" in capsys.readouterr().out
