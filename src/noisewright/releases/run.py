@@ -179,6 +179,8 @@ def release(
         replace=replace,
         again=again,
         raise_budget=raise_budget,
+        witness=witness,
+        separate_people=separate_people,
         progress=progress,
         warn=warn,
     )
@@ -203,6 +205,8 @@ def release_as(
     replace: bool = False,
     again: bool = False,
     raise_budget: bool = False,
+    witness: str | os.PathLike[str] | None = None,
+    separate_people: str | None = None,
     progress: Progress | None = None,
     warn: Callable[[str], None] | None = None,
 ) -> Release:
