@@ -283,8 +283,7 @@ def _method(part: ColumnPlan | QueryPlan) -> str:
     """Return how a part is protected: the mechanism, after the aggregate of an answer."""
     if isinstance(part, ColumnPlan):
         return part.mechanism.name if part.mechanism else "kept"
-    default = "selection" if part.query.aggregate == "quantile" else "geometric"
-    return f"{part.query.aggregate}, {part.query.mechanism or default}"
+    return f"{part.query.aggregate}, {part.mechanism}"
 
 
 def make_plan(

@@ -239,7 +239,7 @@ def _release(document: dict[str, Any]) -> Verification:
     except checker.NotProved as problem:
         reason = str(problem)
     relation = found["neighbours"]
-    too_wide = stated is not None and relation["unit"] is not None and relation["relation"] == "same-rows"
+    too_wide = relation["unit"] is not None and relation["relation"] == "same-rows"
     context = [{**one, "measured": phrases.average_case(one["measured"])} for one in found["context_aware"]]
     facts: dict[str, Any] = {
         "record": found,
@@ -257,7 +257,7 @@ def _release(document: dict[str, Any]) -> Verification:
             }
             for part in found["parts"]
         ],
-        **({"corrected": phrases.corrected(stated)} if too_wide else {}),
+        **({"corrected": phrases.corrected(stated)} if too_wide and stated is not None else {}),
         "not_protected": found["kept"] + [name for one in context for name in one["columns"]] + found["exact"],
         "public": phrases.public_facts(found["neighbours"]),
         "context_aware": context,

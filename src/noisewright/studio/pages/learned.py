@@ -7,7 +7,7 @@ from pathlib import Path
 from nicegui import run, ui
 from starlette.requests import Request
 
-from noisewright.cli.commands.learn.train import NO_EPSILON
+from noisewright.claims.readings import NO_EPSILON
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import figure, percent
 from noisewright.learned.model_files import KEEP

@@ -100,7 +100,7 @@ def calibrate(
             f"{keeps_within(typical, 'such neighbours', times)}, whatever comes out",
         ),
     ]
-    if wanted is not None:
+    if wanted is not None and pair is not None:
         rows.append(("pair", keeps_within(wanted, pair, times)))
     emit(data, lambda: [heading("epsilon for words"), facts(rows), _table(measured), *_warnings(measured)], as_json)
 
