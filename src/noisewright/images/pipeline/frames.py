@@ -18,6 +18,7 @@ import numpy as np
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.files.atomic import rename_new
 from noisewright.files.endings import endings_as_exceptions
+from noisewright.files.inputs import open_input
 from noisewright.images.pictures.reading import MOST_PIXELS, Picture
 from noisewright.images.pipeline.networks import vision
 
@@ -69,7 +70,7 @@ class Video:
 def open_video(path: Path) -> Video:
     """A video whose first frame can be read."""
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             begin = file.read(12)
     except OSError as problem:
         raise DataError(f"a video cannot be read: {problem.strerror or 'no such file'}.") from None
@@ -138,7 +139,7 @@ def _check_written(staged: Path, path: Path, frames: int) -> None:
         there = sum(1 for _ in open_video(staged).frames())
     except DataError:
         there = 0
-    with staged.open("rb") as file:
+    with open_input(staged) as file:
         begin = file.read(8)
     stated = (
         8 + int.from_bytes(begin[4:], "little") if begin[:4] == b"RIFF" else 0

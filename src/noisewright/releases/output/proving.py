@@ -26,7 +26,7 @@ from noisewright.core.certificates.records import randomness_phrase
 from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
 from noisewright.core.loading.guided import guided
 from noisewright.core.resource import in_place, look_in
-from noisewright.files.regular import check_regular
+from noisewright.files.inputs import check_nesting, read_input
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import CERTIFICATE
 
@@ -107,16 +107,12 @@ def verify(
     return found
 
 
-LARGEST_FILE = 1 << 30
-
-
 def certificate_bytes(path: str | os.PathLike[str]) -> bytes:
     """What the file of a certificate holds; of a folder, its certificate."""
     folder = Path(path).is_dir()
     try:
         file = Path(path) / CERTIFICATE if folder else Path(path)
-        check_regular(file, LARGEST_FILE)
-        return file.read_bytes()
+        return read_input(file)
     except FileNotFoundError:
         if folder:
             others = sorted(Path(path).glob("certificate-*.json"))[:1]
@@ -140,6 +136,7 @@ def examined(
     look_in(Path.cwd(), Path(path).absolute().parent)  # for public files
     folder = Path(path).is_dir()
     try:
+        check_nesting(content)
         found = _document(checker.read(content.decode()), recompute)
     except (ValueError, RecursionError):
         found = Verification(False, None, "this is not JSON, or it was cut short.")

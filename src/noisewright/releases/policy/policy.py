@@ -37,7 +37,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from noisewright.core.errors import PolicyError
 from noisewright.core.resource import Resource
-from noisewright.files.regular import check_regular
+from noisewright.files.inputs import open_input
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.policy._labels import (
     Filling,
@@ -409,8 +409,7 @@ def _plain(part: Any, named: bool = True) -> Any:
 def _read_file(name: str) -> str:
     """The text of a file, or one sentence that says why there is none."""
     try:
-        check_regular(name)
-        with open(name, "rb") as file:
+        with open_input(name) as file:
             content = file.read(LARGEST_FILE + 1)
     except FileNotFoundError:
         raise PolicyError(f"{name} does not exist; name a policy file such as clinic.toml.") from None

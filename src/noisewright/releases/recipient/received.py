@@ -34,8 +34,8 @@ def receive(folder: str | os.PathLike[str]) -> Received:
     """The release in a folder."""
     path = Path(folder)
     try:
-        lock = Lock.from_json((path / LOCK).read_text(encoding="utf-8"))
-        certificate = ReleaseCertificate.from_json((path / CERTIFICATE).read_text(encoding="utf-8"))
+        lock = Lock.of_folder(path)
+        certificate = ReleaseCertificate.of_folder(path)
     except (OSError, UnicodeError):
         raise FileFormatError(
             f"{os.fspath(folder)} is no folder of a release: there is no {LOCK} or no {CERTIFICATE} that can be read in it."

@@ -26,6 +26,8 @@ MOST_ROWS = 1 << 24
 """A row is read in single precision."""
 FACTS = 1000
 LONGEST_ENTRY = 1 << 20
+LONGEST_HEAD = 1 << 25
+"""Number of bytes before the vectors: some facts, and the list of words."""
 ENTRY = re.compile(rb'[\s,]*("(?:[^"\\]|\\.)*")\s*:\s*\[([^\[\]{}"]*)\]')
 BEGIN = re.compile(rb'"vectors"\s*:\s*\{')
 
@@ -35,7 +37,7 @@ def wink(stream: IO[bytes], limit: int | None) -> tuple[int, Iterator[tuple[list
     content = b""
     while not (begin := BEGIN.search(content)):
         more = stream.read(BYTES)
-        if not more or len(content) > 64 * BYTES:
+        if not more or len(content) > LONGEST_HEAD:
             raise FileFormatError("the JSON has no vectors; it is not that of wink-embeddings.")
         content += more
     size, dimension = (_stated(key, content[:FACTS]) for key in (b"size", b"dimensions"))
