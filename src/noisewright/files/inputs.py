@@ -153,6 +153,8 @@ def open_archive(path: str | os.PathLike[str], most: int | None = None) -> Itera
         if not stated or max(stated) > MAX_DIRECTORY or b"PK\x06\x07" in tail:
             raise zipfile.BadZipFile("there is no list of files, or it is too long")
         with zipfile.ZipFile(file) as archive:
+            if any(one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for one in archive.infolist()):
+                raise zipfile.BadZipFile("it is compressed in a way that takes memory")
             bound = max_unpacked(size) if most is None else most
             if sum(one.file_size for one in archive.infolist()) > bound:
                 raise _too_large(bound, "it unpacks to")
