@@ -52,6 +52,8 @@ class Verification:
     """What else is known of the certificate or the release, as plain data."""
     folder: FolderCheck | None = None
     """How the files of a release agree, where a folder was given."""
+    sound: bool = False
+    """Whether nothing is wrong, although floating parts may not be proved, or nothing may be claimed."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -154,7 +156,8 @@ def examined(
         agreed=tuple(dict.fromkeys([*files.agreed, *facts.pop("here", ())])),
         unchecked=tuple(dict.fromkeys([*files.unchecked, *facts.pop("unchecked", ())])),
     )
-    return Verification(found.proved and not files.problems, found.claim, found.reason, facts, files)
+    sound = found.sound and not files.problems
+    return Verification(found.proved and not files.problems, found.claim, found.reason, facts, files, sound=sound)
 
 
 def _no_ledger(ledger: object) -> None:
@@ -185,7 +188,7 @@ def _document(document: Any, recompute: bool) -> Verification:
         "randomness": randomness_phrase(document["randomness"]),
         "simulated": checker.simulated(document["randomness"]),
     }
-    return _with_public_files(Verification(True, Claim(record), None, facts), document, recompute)
+    return _with_public_files(Verification(True, Claim(record), None, facts, sound=True), document, recompute)
 
 
 def _with_public_files(found: Verification, document: dict[str, Any], recompute: bool) -> Verification:
@@ -198,11 +201,11 @@ def _with_public_files(found: Verification, document: dict[str, Any], recompute:
     try:
         stated = public_files(document)
     except ParameterError as problem:
-        return replace(found, proved=False, reason=str(problem))
+        return replace(found, proved=False, reason=str(problem), sound=False)
     here, missing = in_place(stated)
     again = recomputed(document, recompute)
     if again.wrong is not None:
-        found = replace(found, proved=False, reason=again.wrong)
+        found = replace(found, proved=False, reason=again.wrong, sound=False)
     return replace(
         found, facts={**found.facts, "here": [*here, *again.agreed], "unchecked": [*missing, *again.unchecked]}
     )
@@ -254,4 +257,5 @@ def _release(document: dict[str, Any]) -> Verification:
         "simulated": found["simulated"],
         "randomness": document["randomness"],
     }
-    return Verification(reason is None, phrases.release_claim(found) if found["parts"] else None, reason, facts)
+    claim = phrases.release_claim(found) if found["parts"] else None
+    return Verification(reason is None, claim, reason, facts, sound=True)

@@ -20,7 +20,7 @@ from noisewright.releases.columns.plan import ColumnPlan, compile_column
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import CERTIFICATE, answer_files
 from noisewright.releases.output.lock import LOCK, Lock
-from noisewright.releases.output.proving import Verification, verify
+from noisewright.releases.output.proving import Verification, certificate_bytes, examined, verify
 from noisewright.releases.output.written_answers import read_answer
 from noisewright.releases.plan import Plan, make_plan
 from noisewright.releases.policy.policy import ColumnPolicy, Policy
@@ -90,6 +90,7 @@ class Received:
         table; any of those that form one secret.
         """
         compiled = self._compiled(column)
+        _ = self._proof
         types = dict(zip(compiled.outputs, compiled.output_types, strict=True))
         return estimate_column(
             self._within_range(compiled),
@@ -116,6 +117,16 @@ class Received:
     def _perturbed(column: ColumnPolicy) -> bool:
         """Whether noise of a public law was added: kept and learned columns have none."""
         return not column.keep and registry[column.mechanism or ""].takes.claims
+
+    @cached_property
+    def _proof(self) -> Verification:
+        """What ``verify`` proves of the folder. Floating parts may be in it, because the law of their noise is known."""
+        found = examined(certificate_bytes(self.folder), self.folder)
+        if not found.sound:
+            raise CertificateError(
+                f"{self.folder.name} is not proved, so nothing is estimated from it: {' '.join(found.sentences)}"
+            )
+        return found
 
     def _compiled(self, column: str) -> ColumnPlan:
         """The plan of one column alone, so that public files that another one needs may be missing here."""
