@@ -10,7 +10,7 @@ import typer
 from noisewright.cli.shared.channels import load_thing
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import METRIC_HELP, check_number, parse_metric
-from noisewright.cli.shared.output import AsJson, Details, emit, facts, heading, printable, working
+from noisewright.cli.shared.output import AsJson, Details, block, emit, facts, heading, printable, working
 from noisewright.core.verdict import SAID
 
 if TYPE_CHECKING:
@@ -177,14 +177,12 @@ def _page(first: str, second: str, found: Comparison, details: bool) -> list[Ren
 
 def _witness(found: Comparison, name: str, one: Refinement) -> RenderableType:
     """One answer with its reason and what shows it."""
+    from rich.console import Group
     from rich.text import Text
 
-    text = Text(f"{name}: {one.direction}: ", style="bold").append(one.status, STYLES[one.status])
-    text.append(f"\n{printable(found.named(one, one.reason))}.", "")
-    if one.witness is not None:
-        lines = found.named(one, str(one.witness)).split("\n")
-        text.append("\n" + "\n".join(printable(line) for line in lines), "")
-    return text
+    first = Text(f"{name}: {one.direction}: ", style="bold").append(one.status, STYLES[one.status])
+    witness = "" if one.witness is None else "\n" + found.named(one, str(one.witness))
+    return Group(first, block(f"{printable(found.named(one, one.reason))}.{witness}"))
 
 
 COMMAND = Command(compare)
