@@ -37,6 +37,8 @@ __all__ = ["SUFFIXES", "Profiles", "read_profiles"]
 
 SUFFIXES = (".npy", ".npz", ".parquet", ".csv")
 PARTS = ("format.npy", "shape.npy", "data.npy", "indices.npy", "indptr.npy", "row.npy", "col.npy")
+VALUE = 24
+"""Approximate bytes of memory for a number of a table, which is read and then copied."""
 NAME = 64
 """Approximate bytes of memory for the name of a row."""
 
@@ -129,10 +131,10 @@ def _table(place: Path, names: str | None) -> Profiles:
 
             table = read_csv(place)
         else:
-            from pyarrow.parquet import read_table
-
-            table = read_table(place)
-    except pa.ArrowException:
+            table = _parquet(place)
+        for name in table.column_names:
+            name.encode()
+    except (pa.ArrowException, UnicodeError):
         raise FileFormatError(f"{place.name} is not the table that its name says, or is cut short.") from None
     if len(set(table.column_names)) < len(table.column_names):
         raise FileFormatError(f"{place.name} has two columns of one name; give every column its own.")
@@ -158,6 +160,30 @@ def _table(place: Path, names: str | None) -> Profiles:
             f"{place.name}: the column {chosen!r} holds no names; they are texts (UTF-8) or numbers."
         ) from None
     return Profiles(called, _numbers(table, others, place.name))
+
+
+def _parquet(place: Path) -> Any:
+    """Read a Parquet file whose columns hold no more than its size allows, before and after repeated texts are written out."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow.parquet import ParquetFile
+
+    most = max_memory(place.stat().st_size)
+    wrong = FileFormatError(f"{place.name} unpacks to far more than its size; save the table without compression.")
+    with ParquetFile(place) as file:
+        texts = [one.name for one in file.schema_arrow if _is_text(one.type)]
+        groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
+    values = sum(group.column(number).num_values for group in groups for number in range(group.num_columns))
+    if VALUE * values > most or sum(group.total_byte_size for group in groups) > most:
+        raise wrong
+    with ParquetFile(place, read_dictionary=texts) as file:
+        table = file.read()
+    for name in texts:
+        chunks = [chunk for chunk in table[name].chunks if pa.types.is_dictionary(chunk.type)]
+        lengths = (pc.sum(pc.take(pc.binary_length(chunk.dictionary), chunk.indices)).as_py() or 0 for chunk in chunks)
+        if sum(lengths) > most:
+            raise wrong
+    return table
 
 
 def _is_text(kind: Any) -> bool:

@@ -75,7 +75,7 @@ Aggregate = Literal["count", "sum", "mean", "variance", "histogram", "quantile"]
 Order = Literal["random", "kept"]
 """In which order released rows stand: a random one, or that of the table, which is public then."""
 
-LARGEST_FILE = 16 * 2**20
+LARGEST_FILE = 2**20
 """A policy file of more bytes is not read: it is something else."""
 
 

@@ -192,13 +192,16 @@ class Source:
                 seen = 0
                 for path in self.paths:
                     with ParquetFile(
-                        os.path.abspath(path), buffer_size=PARQUET_BUFFER, read_dictionary=list(coded)
+                        os.path.abspath(path),
+                        buffer_size=PARQUET_BUFFER,
+                        read_dictionary=self._repeated(path, columns, coded),
                     ) as file:
                         wanted = [n for n in range(file.num_row_groups) if (seen + n) % every == 0]
                         seen += file.num_row_groups
                         for groups in _together(wanted, file.metadata):
                             for batch in file.iter_batches(batch_size=rows, columns=columns, row_groups=groups):
-                                yield valid(batch.select(columns))  # a name with a dot brings its namesakes along
+                                whole = valid(batch.select(columns))  # a name with a dot brings its namesakes along
+                                yield from self._written_out(whole, coded)
             case "arrow":
                 for path in self.paths:
                     places = [self.schema.get_field_index(name) for name in columns]
@@ -212,6 +215,48 @@ class Source:
                 listed = ", ".join(identifier(name) for name in columns)
                 with self.database() as duck:
                     yield from duck.sql(f"SELECT {listed} FROM data").to_arrow_reader(rows)
+
+    def _repeated(self, path: str, columns: Sequence[str], coded: Sequence[str]) -> list[str]:
+        """The columns of texts that lie in a Parquet file with a dictionary: a long text in it may be repeated very often."""
+        from pyarrow.parquet import read_metadata
+
+        about = read_metadata(os.path.abspath(path))
+        chunks = (
+            about.row_group(group).column(place)
+            for group in range(about.num_row_groups)
+            for place in range(about.num_columns)
+        )
+        found = {
+            chunk.path_in_schema
+            for chunk in chunks
+            if chunk.path_in_schema in columns and chunk.physical_type == "BYTE_ARRAY" and chunk.has_dictionary_page
+        }
+        return sorted({name for name in found if "." not in name} | set(coded))
+
+    def _written_out(self, batch: pa.RecordBatch, coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The same rows in batches of a bounded size, with dictionaries only where the file states them, or in ``coded``."""
+        import pyarrow.compute as pc
+
+        places = [
+            place
+            for place, field in enumerate(batch.schema)
+            if pa.types.is_dictionary(field.type)
+            and field.name not in coded
+            and not pa.types.is_dictionary(self.schema.field(field.name).type)
+        ]
+        size = 0
+        for place in places:
+            column = batch.column(place)
+            size += pc.sum(pc.take(pc.binary_length(column.dictionary), column.indices)).as_py() or 0
+        if size > TOGETHER and batch.num_rows > 1:
+            half = batch.num_rows // 2
+            yield from self._written_out(batch.slice(0, half), coded)
+            yield from self._written_out(batch.slice(half), coded)
+            return
+        for place in places:
+            field = self.schema.field(batch.schema.names[place])
+            batch = batch.set_column(place, field, batch.column(place).cast(field.type))
+        yield batch
 
 
 def _together(groups: Sequence[int], metadata: Any) -> Iterator[list[int]]:

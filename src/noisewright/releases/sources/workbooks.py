@@ -37,6 +37,8 @@ LONGEST_PART = 1 << 23
 LONGEST_ROW = 1 << 22
 """Characters that the cells of one row may have together."""
 MOST_COLUMNS = 1 << 14
+TEXT = 24
+"""Bytes that a shared text counts for, besides its letters: many short ones take time."""
 FORMATTED_DATES = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
 """The numbers of formats for dates and times that need no definition."""
 SHOWN_ONLY = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^]]*\]', re.IGNORECASE)
@@ -59,7 +61,7 @@ class Shared:
         """Add a text."""
         self._text += text.encode("utf-8", "surrogatepass")
         self._ends.append(len(self._text))
-        if len(self._text) + 8 * len(self._ends) > self._most:
+        if len(self._text) + TEXT * len(self._ends) > self._most:
             raise DataError(
                 f"{self._book} holds more text than is read from a workbook of its size ({self._most >> 20} MB); save it as CSV."
             )
@@ -124,9 +126,8 @@ class Sheet:
                 elif name == "c" and sign == START and found is not None:
                     place = _place(attributes.get("r"), place + 1)
                     cell, empty = self._cell(inside, attributes)
-                    if empty:
-                        continue
-                    found[place] = cell
+                    if not empty:
+                        found[place] = cell
                     size += len(cell.value or "") + len(cell.inline or "")
                     if size > LONGEST_ROW or place >= MOST_COLUMNS:
                         raise DataError(f"{self.book} has a row that is too long; save it as CSV.")
