@@ -87,7 +87,7 @@ REVIEWED = {
     "cli/commands/embeddings/get.py": {"small.resource.open": 1},
     "files/channels.py": {"archive.open": 1},
     "files/model_file.py": {"resource.open": 2},
-    "matching/profiles.py": {"archive.open": 1, "read_csv": 1, "ParquetFile": 2},
+    "matching/profiles.py": {"archive.open": 1, "read_csv": 1, "duckdb.connect": 1, "ParquetFile": 2},
     "releases/columns/plan.py": {"resource.open": 1},
     "releases/engines/spark/shipping.py": {"resource.open": 1},
     "releases/sources/workbooks.py": {"archive.open": 3},

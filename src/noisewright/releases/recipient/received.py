@@ -90,7 +90,6 @@ class Received:
         table; any of those that form one secret.
         """
         compiled = self._compiled(column)
-        _ = self._proof
         types = dict(zip(compiled.outputs, compiled.output_types, strict=True))
         return estimate_column(
             self._within_range(compiled),
@@ -160,6 +159,7 @@ class Received:
 
     def _check(self, column: ColumnPlan) -> None:
         """Refuse a certificate that is not about the column as the policy in the lock has it."""
+        _ = self._proof
         parts = self.certificate.document.get("parts", [])
         wanted = [c.document for c in column.certificates(self.lock.simulated)]
         stated = [

@@ -194,7 +194,7 @@ class Source:
                     with ParquetFile(
                         os.path.abspath(path),
                         buffer_size=PARQUET_BUFFER,
-                        read_dictionary=self._repeated(path, columns, coded),
+                        read_dictionary=[*coded, *self._texts(columns)],
                     ) as file:
                         wanted = [n for n in range(file.num_row_groups) if (seen + n) % every == 0]
                         seen += file.num_row_groups
@@ -216,22 +216,13 @@ class Source:
                 with self.database() as duck:
                     yield from duck.sql(f"SELECT {listed} FROM data").to_arrow_reader(rows)
 
-    def _repeated(self, path: str, columns: Sequence[str], coded: Sequence[str]) -> list[str]:
-        """The columns of texts that lie in a Parquet file with a dictionary: a long text in it may be repeated very often."""
-        from pyarrow.parquet import read_metadata
+    def _texts(self, columns: Sequence[str]) -> list[str]:
+        """Columns of texts or bytes: in a Parquet file a long one may stand once, and be repeated very often.
 
-        about = read_metadata(os.path.abspath(path))
-        chunks = (
-            about.row_group(group).column(place)
-            for group in range(about.num_row_groups)
-            for place in range(about.num_columns)
-        )
-        found = {
-            chunk.path_in_schema
-            for chunk in chunks
-            if chunk.path_in_schema in columns and chunk.physical_type == "BYTE_ARRAY" and chunk.has_dictionary_page
-        }
-        return sorted({name for name in found if "." not in name} | set(coded))
+        Which of them have a dictionary is not asked: pyarrow ends the process where that part of a file is damaged.
+        """
+        kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+        return [name for name in columns if any(is_a(self.schema.field(name).type) for is_a in kinds)]
 
     def _written_out(self, batch: pa.RecordBatch, coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The same rows in batches of a bounded size, with dictionaries only where the file states them, or in ``coded``."""
