@@ -19,7 +19,7 @@ print(done.returncode, used.ru_maxrss, done.stdout.decode().replace("\\n", " "))
 """
 """A small process starts the command: what a process begins with counts, and that of the tests is large."""
 ACCEPTED = {"one_value_often": 400 * MEGA, "one_large_page": 400 * MEGA, "png_text": 0}
-"""What is in order, because the values are not looked at or not held together; and what DuckDB may hold meanwhile."""
+"""Accepted, because the values are not looked at or not held together; and what DuckDB may hold meanwhile."""
 USUAL = {
     "match": "p.csv",
     "plan": "t.csv",

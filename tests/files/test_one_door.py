@@ -55,7 +55,7 @@ NAMES = {
     ),
     *("extractall", "extractfile", "ElementTree.parse", "ET.parse", "iterparse", "exec_module", "run_path"),
 }
-"""What opens or unpacks, by its whole name or the last part of it; besides everything that is called ``open``."""
+"""Calls that open or unpack, by their whole name or the last part of it; besides everything that is called ``open``."""
 REVIEWED = {
     # Written, or made and read by this program alone, under names that no user gives.
     "cli/app.py": {"open": 1},
@@ -111,7 +111,7 @@ REVIEWED = {
     "testing/kinds.py": {"pickle.loads": 1},
     "testing/mechanisms.py": {"pickle.loads": 1},
 }
-"""How often each of them is in a file, and why that is in order."""
+"""The number of such calls in each file; the comments say why they are in order."""
 
 
 def called(node: ast.expr) -> str:

@@ -38,7 +38,7 @@ KEYS = {
 
 
 class Header(NamedTuple):
-    """What a file says about its array."""
+    """The header of an array: shape, type and order of its numbers."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -54,7 +54,7 @@ def read_header(stream: IO[bytes]) -> Header:
     """Read the header of an array, so that its numbers come next in the stream."""
     begin = stream.read(len(MAGIC) + 2)
     if begin[:-2] != MAGIC or begin[-2] not in (1, 2, 3):
-        raise ValueError("this is no array of NumPy")
+        raise ValueError("this is not an array of NumPy")
     width = 2 if begin[-2] == 1 else 4
     length = int.from_bytes(stream.read(width), "little")
     if length > LONGEST_HEADER:

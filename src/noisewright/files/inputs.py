@@ -48,7 +48,7 @@ MAX_DEPTH = 200
 JSON_COSTS = {b",": 33, b"[": 64, b"{": 200}
 """Approximate bytes of memory for a value, a list and an object of JSON, however short they are."""
 FREE, PER_BYTE, MAX_MEMORY = 64 << 20, 20, 1 << 30
-"""A reader may take this much memory and so many times the size of its file, and never more than the last."""
+"""Maximum memory of a reader: a fixed part, a multiple of the size of its file, and a bound for both together."""
 BUFFER = 1 << 16
 FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -72,7 +72,7 @@ def open_input(path: str | os.PathLike[str], most: int | None = None) -> io.Buff
         _check(found, most)
         if stat.S_ISDIR(found.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        return os.fdopen(descriptor, "rb", BUFFER)
+        return io.BufferedReader(io.FileIO(descriptor), BUFFER)
     except BaseException:
         os.close(descriptor)
         raise
@@ -164,7 +164,7 @@ def open_archive(path: str | os.PathLike[str], most: int | None = None) -> Itera
 class _Bounded(io.RawIOBase):
     """A stream of bytes that raises an error where it goes on after a bound."""
 
-    def __init__(self, stream: IO[bytes], most: int) -> None:
+    def __init__(self, stream: gzip.GzipFile, most: int) -> None:
         self._stream, self._most, self._left = stream, most, most
 
     def readable(self) -> bool:

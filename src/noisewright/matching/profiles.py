@@ -187,7 +187,7 @@ def _parquet(place: Path) -> Any:
 
 
 def _stated(place: Path) -> tuple[int, int]:
-    """How much memory the values of a Parquet file take, and how many bytes its pages have, as it says.
+    """Return the memory that the values of a Parquet file take, and the bytes of its pages, as the file states them.
 
     DuckDB tells it, since pyarrow ends the process where this part of a file is damaged.
     """

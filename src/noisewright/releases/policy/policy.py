@@ -419,7 +419,7 @@ def _read_file(name: str) -> str:
         reason = getattr(error, "strerror", None) or "the name is not that of a file"
         raise PolicyError(f"{name!r} cannot be read ({reason}); name a policy file such as clinic.toml.") from None
     if len(content) > LARGEST_FILE:
-        raise PolicyError(f"{name} has more than {LARGEST_FILE >> 20} MiB and is no policy; name a TOML file.")
+        raise PolicyError(f"{name} has more than {LARGEST_FILE >> 20} MiB, and a policy has less; name a TOML file.")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

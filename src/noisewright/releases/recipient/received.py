@@ -119,7 +119,7 @@ class Received:
 
     @cached_property
     def _proof(self) -> Verification:
-        """What ``verify`` proves of the folder. Floating parts may be in it, because the law of their noise is known."""
+        """The proof of the folder, as by ``verify``. Floating parts may be in it, because the law of their noise is known."""
         found = examined(certificate_bytes(self.folder), self.folder)
         if not found.sound:
             raise CertificateError(

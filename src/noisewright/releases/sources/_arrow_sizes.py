@@ -1,4 +1,4 @@
-"""How much memory the batches of an Arrow file say that they take, read from its tables of buffers alone.
+"""Read the memory that the batches of an Arrow file say that they take, from its tables of buffers alone.
 
 Arrow allocates what a compressed buffer says that it unpacks to: a file of some kilobytes can fill the memory. The footer of a
 file lists its messages; each of these lists its buffers; and a compressed buffer begins with the number of bytes that it unpacks
@@ -24,7 +24,7 @@ BLOCK, BUFFER = struct.Struct("<qi4xq"), struct.Struct("<qq")
 
 
 def check_arrow_sizes(path: str) -> None:
-    """Refuse a file with a batch that unpacks to far more than its size. What is no Arrow file is left to Arrow."""
+    """Refuse a file with a batch that unpacks to far more than its size. Other files are left to Arrow."""
     with open_input(path) as file:
         most = max_memory(os.fstat(file.fileno()).st_size)
         try:
@@ -39,7 +39,7 @@ def check_arrow_sizes(path: str) -> None:
 
 
 def _blocks(file: IO[bytes]) -> Iterator[tuple[int, int]]:
-    """Where each message of batches begins, and how long its table is."""
+    """Yield the place of each message of batches, and the length of its table."""
     size = file.seek(0, os.SEEK_END)
     file.seek(size - len(END) - 4)
     (length,) = struct.unpack("<i", file.read(4))
@@ -55,7 +55,7 @@ def _blocks(file: IO[bytes]) -> Iterator[tuple[int, int]]:
 
 
 def _unpacked_size(file: IO[bytes], place: int, length: int) -> int:
-    """The number of bytes that the buffers of a message unpack to; 0 if they are not compressed."""
+    """Return the number of bytes that the buffers of a message unpack to; 0 if they are not compressed."""
     if not 8 < length <= LONGEST_TABLE:
         raise ValueError("no message")
     file.seek(place)
@@ -85,7 +85,7 @@ def _unpacked_size(file: IO[bytes], place: int, length: int) -> int:
 
 
 def _field(table: bytes, start: int, number: int) -> int | None:
-    """Where a field of a FlatBuffers table lies; None if it is not there."""
+    """Return the place of a field of a FlatBuffers table; None if it is not there."""
     (back,) = struct.unpack_from("<i", table, start)
     (size,) = struct.unpack_from("<H", table, start - back)
     slot = 4 + 2 * number
@@ -94,7 +94,7 @@ def _field(table: bytes, start: int, number: int) -> int | None:
 
 
 def _vector(table: bytes, start: int, number: int, width: int) -> Iterator[int]:
-    """Where the structures of a vector lie."""
+    """Yield the places of the structures of a vector."""
     field = _field(table, start, number)
     if field is None:
         return

@@ -43,7 +43,7 @@ def events(stream: IO[bytes], called: str) -> Iterator[Event]:
         found.append((START, local, attributes))
 
     def refuse(*_: object) -> None:
-        raise ValueError("a document type is no part of a table")
+        raise ValueError("a table has no document type")
 
     parser: Any = expat.ParserCreate(None, "}", None)  # the last: names are not kept
     parser.buffer_text = True

@@ -81,7 +81,7 @@ class Cell(NamedTuple):
     """None: there is no value."""
     formula: bool
     inline: str | None
-    """A text that is no shared one."""
+    """A text of its own, not a shared one."""
 
 
 class Sheet:

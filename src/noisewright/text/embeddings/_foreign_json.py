@@ -63,7 +63,7 @@ def _blocks(
         if found is None:
             raise FileFormatError(f"a vector of the JSON has not {dimension} numbers, its norm and its row.")
         stated = found[:, -1]
-        if not ((stated >= 0) & (stated < size)).all():  # which is false for what is no number, too
+        if not ((stated >= 0) & (stated < size)).all():  # false for NaN, too
             raise FileFormatError(f"a vector of the JSON has a row outside of 0 to {size - 1}.")
         rows = stated.astype(np.int64)
         few = rows < kept

@@ -56,7 +56,7 @@ def text(stream: IO[bytes], dimension: int | None) -> Iterator[tuple[list[str], 
 
 
 def _block(lines: Iterator[bytes]) -> list[bytes]:
-    """The next lines, up to so many bytes and so many lines."""
+    """Return the next lines, up to a number of bytes and of lines."""
     found, size = [], 0
     for line in islice(lines, LINES):
         found.append(line)
