@@ -78,6 +78,8 @@ def open_video(path: Path) -> Video:
         raise DataError("a file is no video of a known format; give MP4, MOV, AVI, MKV or WebM.")
     cv2, source = vision(), _capture(path)
     try:
+        if source.get(cv2.CAP_PROP_FRAME_WIDTH) * source.get(cv2.CAP_PROP_FRAME_HEIGHT) > MOST_PIXELS:
+            raise DataError(f"the frames of a video have more than {MOST_PIXELS:,} pixels; make it smaller.")
         there, frame = source.read()
         rate, many = float(source.get(cv2.CAP_PROP_FPS)), float(source.get(cv2.CAP_PROP_FRAME_COUNT))
     finally:
