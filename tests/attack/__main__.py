@@ -6,7 +6,8 @@ once; what is left is then looked at.
 truth.
 ``neighbours``: pairs of neighbouring tables from every kind of source are published, and the folders compared
 (``neighbours spark csv`` to choose).
-``fuzz``: inputs that nobody would write are given to everything that reads (``fuzz data paths --seed 7`` to choose).
+``fuzz``: inputs that nobody would write are given to everything that reads (``fuzz data paths --seed 7`` to choose; at length:
+``fuzz embeddings profiles models folders --count 5000``).
 """
 
 from __future__ import annotations

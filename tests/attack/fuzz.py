@@ -30,6 +30,10 @@ KINDS = {
     "channels": "tests.attack.fuzz_words:channel",
     "arguments": "tests.attack.fuzz_words:arguments",
     "paths": "tests.attack.fuzz_data:odd_path",
+    "embeddings": "tests.attack.fuzz_files:embedding",
+    "profiles": "tests.attack.fuzz_files:profile",
+    "models": "tests.attack.fuzz_files:model",
+    "folders": "tests.attack.fuzz_files:folder",
 }
 SELF_TEST = "self-test"
 Case = Callable[[random.Random, Path], None]

@@ -11,6 +11,7 @@ from tests.attack.fuzz_data import check_bases
 from noisewright.core.errors import NoisewrightError
 
 COUNTS = {"data": 70, "policies": 60, "filters": 80, "channels": 80, "arguments": 50, "paths": 20}
+COUNTS |= dict.fromkeys(("embeddings", "profiles", "models", "folders"), 200)
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

@@ -39,6 +39,7 @@ def hold_to_the_rules(whole: Answer, arguments: tuple[str, ...]) -> Answer:
     answer = whole
     assert "Traceback" not in answer.out + answer.err
     assert "went wrong inside" not in answer.out + answer.err
+    assert all(c.isprintable() or c == "\n" for c in answer.out + answer.err), answer
     if arguments[:1] == ("release",) and "--json" not in arguments:  # what to think about comes first
         lines = answer.err.splitlines(keepends=True)
         answer = replace(answer, err="".join(line for line in lines if not line.startswith("Warning: ")))

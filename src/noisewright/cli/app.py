@@ -172,7 +172,8 @@ def _log_to_stderr(level: str | None) -> None:
 
     one_of(level, "--log-level", LEVELS)
     ours, handler = logging.getLogger("noisewright"), logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    formatter = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler.format = lambda record: printable(formatter.format(record))  # type: ignore[method-assign]
     ours.handlers, ours.propagate = [handler], False
     ours.setLevel(level.upper())
 

@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.files.arrays import map_array as map_array
+    from noisewright.files.arrays import read_array as read_array
+    from noisewright.files.arrays import read_header as read_header
     from noisewright.files.atomic import check_free as check_free
     from noisewright.files.atomic import exchange as exchange
     from noisewright.files.atomic import rename_new as rename_new
@@ -27,6 +30,16 @@ if TYPE_CHECKING:
     from noisewright.files.folders import numbered_name as numbered_name
     from noisewright.files.folders import own_names as own_names
     from noisewright.files.folders import whole_folder as whole_folder
+    from noisewright.files.inputs import bounded_lines as bounded_lines
+    from noisewright.files.inputs import check_input as check_input
+    from noisewright.files.inputs import check_nesting as check_nesting
+    from noisewright.files.inputs import max_memory as max_memory
+    from noisewright.files.inputs import max_unpacked as max_unpacked
+    from noisewright.files.inputs import open_archive as open_archive
+    from noisewright.files.inputs import open_input as open_input
+    from noisewright.files.inputs import read_input as read_input
+    from noisewright.files.inputs import read_json as read_json
+    from noisewright.files.inputs import unpacked as unpacked
     from noisewright.files.model_file import read_model as read_model
     from noisewright.files.model_file import write_model as write_model
     from noisewright.files.places import user_data as user_data
@@ -35,7 +48,6 @@ if TYPE_CHECKING:
     from noisewright.files.processes import place as place
     from noisewright.files.processes import started as started
     from noisewright.files.registries import Archive as Archive
-    from noisewright.files.regular import check_regular as check_regular
     from noisewright.files.scratch import Spool as Spool
     from noisewright.files.scratch import scratch_folder as scratch_folder
     from noisewright.files.urls import has_password as has_password

@@ -33,8 +33,9 @@ from noisewright.core.errors import ChannelError, FileFormatError, NoisewrightEr
 from noisewright.core.exact import as_fraction, fraction_or_none
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.mechanism import Mechanism
+from noisewright.files.arrays import read_array
 from noisewright.files.atomic import file_path, write_atomically
-from noisewright.files.regular import check_regular
+from noisewright.files.inputs import check_nesting, max_memory, open_archive, read_input
 
 __all__ = [
     "load",
@@ -50,7 +51,8 @@ __all__ = [
 
 CHANNEL_FORMAT = "noisewright-channel"
 VERSION = 1
-LARGEST_FILE = 1 << 30
+CELL = 64
+"""Approximate bytes of memory for a cell of a CSV file, however short it is."""
 GAPS = ("", "*", "x", "-")
 """What stands in the place of a cell that was left out."""
 
@@ -168,6 +170,7 @@ def _channel_from_json(document: Any, path: str | os.PathLike[str]) -> Channel:
 def _json(path: str | os.PathLike[str]) -> Any:
     content = _bytes(path)
     try:
+        check_nesting(content)
         return checker.read(content.decode())
     except (ValueError, RecursionError):
         raise FileFormatError(f"{_name(path)} is not JSON, or it was cut short.") from None
@@ -260,6 +263,8 @@ def load_blocks_csv(path: str | os.PathLike[str]) -> dict[Hashable, Hashable]:
 
 def _csv_rows(path: str | os.PathLike[str]) -> list[list[str]]:
     content = _bytes(path)
+    if CELL * (content.count(b",") + content.count(b"\n")) > max_memory(len(content)):
+        raise FileFormatError(f"{_name(path)} has too many cells for its size to be read; write it as .json or .npz.")
     try:
         return [row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")) if row]
     except (UnicodeDecodeError, csv.Error):
@@ -314,14 +319,23 @@ def _channel_to_npz(channel: Channel) -> bytes:
         arrays["logs"] = channel.logs
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    if sum(array.nbytes for array in arrays.values()) >= max_memory(buffer.tell()):  # as a bomb is, which is not read
+        buffer = io.BytesIO()
+        np.savez(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
 
 
 def _channel_from_npz(path: str | os.PathLike[str]) -> Channel:
-    content = _bytes(path)
+    most = max_memory(len(_bytes(path)))
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            inputs, outputs = json.loads(arrays["labels"].tobytes())
+        with open_archive(path, most) as archive:
+            arrays = {}
+            for name in archive.namelist():
+                with archive.open(name) as member:
+                    arrays[name.removesuffix(".npy")] = read_array(member, most)
+            labels = arrays["labels"].tobytes()
+            check_nesting(labels)
+            inputs, outputs = json.loads(labels)
             if not isinstance(inputs, list) or not isinstance(outputs, list):
                 raise TypeError("labels are in lists")
             names = [decode_label(x) for x in inputs], [decode_label(y) for y in outputs]
@@ -330,15 +344,14 @@ def _channel_from_npz(path: str | os.PathLike[str]) -> Channel:
             return Channel(arrays["matrix"], *names)
     except ChannelError as problem:
         raise FileFormatError(f"{_name(path)}: {problem}") from None
-    except Exception:  # a damaged archive makes numpy and zipfile raise almost anything, down to errors of a tokeniser
+    except Exception:  # a damaged archive makes zipfile and zlib raise almost anything
         raise FileFormatError(f"{_name(path)} is not a channel in .npz form, or it was cut short.") from None
 
 
 def _bytes(path: str | os.PathLike[str]) -> bytes:
     file = file_path(path)
     try:
-        check_regular(file, LARGEST_FILE)
-        return file.read_bytes()
+        return read_input(file)
     except FileNotFoundError:
         raise FileFormatError(f"there is no file {path}.") from None
     except OSError as problem:

@@ -23,9 +23,10 @@ from noisewright.core.choices import is_whole
 from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError
 from noisewright.files.atomic import check_free, whole_file
 from noisewright.files.folders import Found, look_in, numbered_name, own_names, whole_folder
+from noisewright.files.inputs import read_input
 from noisewright.images.methods import Method
 from noisewright.images.pictures.metadata import IN_THE_CLEAR, kept_metadata
-from noisewright.images.pictures.reading import Colours, Picture, read_picture
+from noisewright.images.pictures.reading import MOST_BYTES, Colours, Picture, read_picture
 from noisewright.images.pictures.writing import png_of
 from noisewright.noise.integers import random_order
 
@@ -166,7 +167,7 @@ def _one(job: _Job) -> _Done:
         picture = read_picture(path, colours=colours)
         drawn, places = method.drawn(picture, source=path)
         small = (thumbnail(picture), thumbnail(drawn)) if shown else None
-        content = png_of(drawn, kept_metadata(path.read_bytes()) if kept else b"")
+        content = png_of(drawn, kept_metadata(read_input(path, MOST_BYTES)) if kept else b"")
         return None, content, (drawn.shape[0], drawn.shape[1], drawn.shape[2]), small, places
     except NoisewrightError as problem:
         return str(problem), None, (0, 0, 0), None, 0

@@ -2,7 +2,7 @@
 
 ========================  ==================================================================================================
 ``.npy``                  an array with a row for each profile; names are the numbers of the rows, from 0 on
-``.npz``                  a sparse matrix of SciPy (``scipy.sparse.save_npz``), named in the same way
+``.npz``                  a sparse matrix of SciPy (``scipy.sparse.save_npz`` of a CSR, CSC or COO matrix), named in the same way
 ``.parquet``, ``.csv``    one column with names (the first if it holds texts, or the one that is named), and the numbers: a
                           column of lists, or all others
 ========================  ==================================================================================================
@@ -19,6 +19,9 @@
 from __future__ import annotations
 
 import os
+import tempfile
+import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,12 +30,18 @@ from typing import Any
 import numpy as np
 
 from noisewright.core.errors import FileFormatError
+from noisewright.files.arrays import map_array, read_array
 from noisewright.files.atomic import file_path
-from noisewright.files.regular import check_regular
+from noisewright.files.inputs import check_input, max_memory, open_archive
 
 __all__ = ["SUFFIXES", "Profiles", "read_profiles"]
 
 SUFFIXES = (".npy", ".npz", ".parquet", ".csv")
+PARTS = ("format.npy", "shape.npy", "data.npy", "indices.npy", "indptr.npy", "row.npy", "col.npy")
+VALUE = 24
+"""Approximate bytes of memory for a number of a table, which is read and then copied."""
+NAME = 64
+"""Approximate bytes of memory for the name of a row."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +66,7 @@ def read_profiles(path: str | os.PathLike[str], *, names: str | None = None) -> 
             f"{place.name} has no columns with names; its rows are named by their numbers, from 0 on."
         )
     try:
-        check_regular(place)
+        check_input(place)
         if suffix in (".npy", ".npz"):
             return _array(place)
         return _table(place, names)
@@ -70,24 +79,48 @@ def _array(place: Path) -> Profiles:
         f"{place.name} holds no rows of numbers; save an array of two dimensions, or a sparse matrix."
     )
     try:
-        if place.suffix.lower() == ".npz":
-            from scipy.sparse import load_npz
-
-            rows: Any = load_npz(place)
-            rows = rows.tocsr()
-            rows.check_format(full_check=True)  # a file may name columns that are not there
-            rows.sum_duplicates()
-        else:
-            rows = np.load(place, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, KeyError, AttributeError):
+        rows: Any = _sparse(place) if place.suffix.lower() == ".npz" else map_array(place)
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        EOFError,
+        RuntimeError,
+        NotImplementedError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ):
         raise problem from None
-    except Exception as wrong:
-        if type(wrong).__name__ in ("BadZipFile", "UnpicklingError"):
-            raise problem from None
-        raise
-    if rows.ndim != 2 or rows.dtype.kind not in "fiub":
+    if rows.ndim != 2 or rows.dtype.kind not in "fiub" or not all(rows.shape):
         raise problem
+    if NAME * rows.shape[0] > max_memory(place.stat().st_size):
+        raise FileFormatError(f"{place.name} has more rows than can have a name each; save longer rows, or a table.")
     return Profiles([str(number) for number in range(rows.shape[0])], rows)
+
+
+def _sparse(place: Path) -> Any:
+    """Read what ``scipy.sparse.save_npz`` writes of a matrix by rows, by columns or by entries."""
+    from scipy import sparse
+
+    most = max_memory(place.stat().st_size)
+    with open_archive(place, most) as archive:
+        arrays = {}
+        for name in archive.namelist():
+            if name in PARTS:
+                with archive.open(name) as member:
+                    arrays[name.removesuffix(".npy")] = read_array(member, most)
+    kind, shape = arrays["format"].item(), tuple(arrays["shape"].tolist())
+    if len(shape) != 2 or not all(type(side) is int and 0 < 8 * side < most for side in shape):
+        raise ValueError("the matrix says that it is larger than its file can be")
+    if kind == b"coo":
+        found: Any = sparse.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape)
+    else:
+        make = {b"csr": sparse.csr_array, b"csc": sparse.csc_array}[kind]
+        found = make((arrays["data"], arrays["indices"], arrays["indptr"]), shape)
+        found.check_format(full_check=True)  # a file may name columns that are not there
+    found = found.tocsr()
+    found.sum_duplicates()
+    return found
 
 
 def _table(place: Path, names: str | None) -> Profiles:
@@ -99,10 +132,10 @@ def _table(place: Path, names: str | None) -> Profiles:
 
             table = read_csv(place)
         else:
-            from pyarrow.parquet import read_table
-
-            table = read_table(place)
-    except pa.ArrowException:
+            table = _parquet(place)
+        for name in table.column_names:
+            name.encode()
+    except (pa.ArrowException, UnicodeError):
         raise FileFormatError(f"{place.name} is not the table that its name says, or is cut short.") from None
     if len(set(table.column_names)) < len(table.column_names):
         raise FileFormatError(f"{place.name} has two columns of one name; give every column its own.")
@@ -128,6 +161,49 @@ def _table(place: Path, names: str | None) -> Profiles:
             f"{place.name}: the column {chosen!r} holds no names; they are texts (UTF-8) or numbers."
         ) from None
     return Profiles(called, _numbers(table, others, place.name))
+
+
+def _parquet(place: Path) -> Any:
+    """Read a Parquet file whose columns hold no more than its size allows, before and after repeated texts are written out."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow.parquet import ParquetFile
+
+    most = max_memory(place.stat().st_size)
+    wrong = FileFormatError(f"{place.name} unpacks to far more than its size; save the table without compression.")
+    with ParquetFile(place) as file:
+        texts = [one.name for one in file.schema_arrow if _is_text(one.type)]
+        columns = file.metadata.num_columns
+    if columns and any(found > most for found in _stated(place)):
+        raise wrong
+    with ParquetFile(place, read_dictionary=texts) as file:
+        table = file.read()
+    for name in texts:
+        chunks = [chunk for chunk in table[name].chunks if pa.types.is_dictionary(chunk.type)]
+        lengths = (pc.sum(pc.take(pc.binary_length(chunk.dictionary), chunk.indices)).as_py() or 0 for chunk in chunks)
+        if sum(lengths) > most:
+            raise wrong
+    return table
+
+
+def _stated(place: Path) -> tuple[int, int]:
+    """Return the memory that the values of a Parquet file take, and the bytes of its pages, as the file states them.
+
+    DuckDB tells it, since pyarrow ends the process where this part of a file is damaged.
+    """
+    import duckdb
+    import pyarrow as pa
+
+    with tempfile.TemporaryDirectory(prefix="noisewright-") as folder:
+        link = os.path.join(folder, "profiles.parquet")  # a plain name: DuckDB takes some signs for a pattern
+        os.symlink(place.absolute(), link)
+        try:
+            asked = "SELECT sum(num_values), sum(total_uncompressed_size) FROM parquet_metadata($1)"
+            with duckdb.connect(config={"threads": 1, "memory_limit": "100MB"}) as duck:
+                ((values, size),) = duck.execute(asked, [link]).fetchall()
+        except (duckdb.Error, UnicodeError):
+            raise pa.ArrowInvalid("the file is damaged") from None
+    return VALUE * int(values or 0), int(size or 0)
 
 
 def _is_text(kind: Any) -> bool:

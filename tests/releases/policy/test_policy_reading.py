@@ -280,7 +280,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert sentence("none.toml") == "none.toml does not exist; name a policy file such as clinic.toml."
     assert sentence(tmp_path) == f"{tmp_path} is a directory; name a policy file in it, such as clinic.toml."
     assert sentence("latin.toml") == "latin.toml, line 2: this is not UTF-8 text; save the file as UTF-8."
-    assert sentence("large.toml") == "large.toml has more than 16 MiB and is no policy; name a TOML file."
+    assert sentence("large.toml") == "large.toml has more than 1 MiB, and a policy has less; name a TOML file."
     assert sentence("a\0b").startswith("'a\\x00b' cannot be read")
     assert sentence("latin.toml/x") == (
         "'latin.toml/x' cannot be read (Not a directory); name a policy file such as clinic.toml."

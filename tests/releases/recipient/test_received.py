@@ -199,11 +199,45 @@ def test_another_certificate_is_refused(released: Path, tmp_path: Path) -> None:
     document["parts"][3]["certificate"]["claim"]["epsilon"] = "1/2"
     path.write_text(json.dumps(document))
     with pytest.raises(
-        CertificateError, match=r"certificate of copy is not about column 'sex' as its policy\.lock says"
+        CertificateError, match="copy is not proved, so nothing is estimated from it: the file was changed"
     ):
         nw.load(tmp_path / "copy").estimate("sex")
     with pytest.raises(FileFormatError, match="is no folder of a release"):
         nw.load(tmp_path)
+
+
+def _no_certificate(folder: Path) -> None:
+    (folder / "certificate.json").write_text('{"format": "noisewright-release-certificate", "parts": [1, null, {}]}')
+
+
+def _another_digest(folder: Path) -> None:
+    text = (folder / "certificate.json").read_text()
+    digest = json.loads(text)["digest"]
+    (folder / "certificate.json").write_text(text.replace(digest, "0" * 64))
+
+
+def _another_table(folder: Path) -> None:
+    table = pq.read_table(folder / "data.parquet")
+    pq.write_table(table.slice(0, ROWS - 1), folder / "data.parquet")
+
+
+def _another_file(folder: Path) -> None:
+    (folder / "more.txt").write_text("more")
+
+
+def _another_lock(folder: Path) -> None:
+    text = (folder / "policy.lock").read_text()
+    (folder / "policy.lock").write_text(text.replace('"clinic"', '"other"'))
+
+
+@pytest.mark.parametrize("change", [_no_certificate, _another_digest, _another_table, _another_file, _another_lock])
+def test_nothing_is_estimated_from_what_verify_does_not_prove(released: Path, tmp_path: Path, change: Any) -> None:
+    shutil.copytree(released, tmp_path / "copy")
+    change(tmp_path / "copy")
+    with pytest.raises(CertificateError):
+        nw.verify(tmp_path / "copy")
+    with pytest.raises(CertificateError):
+        nw.load(tmp_path / "copy").estimate("sex")
 
 
 def test_missing_values_and_csv(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from noisewright.cli.shared.arguments import TABLES
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, emit, facts, heading, labels, plural, working
+from noisewright.cli.shared.output import AsJson, block, emit, facts, heading, labels, plural, working
 from noisewright.cli.shared.targets import target_file
 
 if TYPE_CHECKING:
@@ -72,10 +72,8 @@ def init(
 
 
 def _page(table: str, output: str | None, start: Start) -> Iterable[RenderableType]:
-    from rich.text import Text
-
     if output is None:
-        yield Text(start.text.rstrip("\n"))
+        yield block(start.text.rstrip("\n"))
         return
     yield heading(output, f"a starting policy for {plural(len(start.columns), 'column')} of {table}", "green")
     rows = [("To fill in", f'{plural(start.waiting, "place")} that say{"s" if start.waiting == 1 else ""} "FILL IN"')]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import PAGE_WIDTH, AsJson, emit, heading, plural, printable, working
+from noisewright.cli.shared.output import PAGE_WIDTH, AsJson, block, emit, heading, plural, printable, working
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -208,7 +208,9 @@ def _grid(table: Any) -> RenderableType:
     lines = list(zip(*[[*row.label, *texts] for row, texts in zip(table.rows, beside, strict=True)], strict=True))
     heads = [*table.columns, *table.names]
     width = sum(max(map(len, [*head.split("\n"), *column])) + 3 for head, column in zip(heads, lines, strict=True))
-    shown = beside if width <= PAGE_WIDTH else [["\n".join(parts) for parts in row] for row in cells]
+    shown: list[list[Any]] = (
+        list(beside) if width <= PAGE_WIDTH else [[block("\n".join(parts)) for parts in row] for row in cells]
+    )
     grid = _table(*table.columns)
     for head in table.names:
         grid.add_column(head, justify="right", vertical="bottom", overflow="fold")

@@ -141,9 +141,10 @@ def _export(path: str) -> list[str]:
 def _is_there(target: Path, content: bytes) -> bool:
     """Whether a file of this content is there already; another file is never overwritten."""
     from noisewright.core.errors import ParameterError
+    from noisewright.files.inputs import read_input
 
     try:
-        if target.read_bytes() == content:
+        if read_input(target, len(content)) == content:
             return True
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return False  # writing it says what is wrong with the place

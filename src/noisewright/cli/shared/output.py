@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +21,7 @@ __all__ = [
     "AsJson",
     "Details",
     "at_most",
+    "block",
     "caution",
     "chance",
     "counting",
@@ -32,6 +34,7 @@ __all__ = [
     "plural",
     "printable",
     "round_up",
+    "say",
     "wants_json",
     "working",
     "write_json",
@@ -57,13 +60,30 @@ def emit(data: Mapping[str, Any], page: Callable[[], Iterable[RenderableType]], 
     if as_json:
         write_json(data)
         return
+    from rich.console import Group
     from rich.text import Text
 
     console = _console(sys.stdout)
     with console.capture() as captured:
         for part in page():
-            console.print(part, soft_wrap=isinstance(part, Text))  # a path in a heading stays in one piece
+            _in_one_line(part)
+            console.print(part, soft_wrap=isinstance(part, (Text, Group)))  # a path in a heading stays in one piece
     _write("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def block(text: str) -> RenderableType:
+    """Show text of several lines; everywhere else in a page, a line break within a text is spelled out."""
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(*map(Text, text.split("\n")))
+
+
+def say(text: str) -> None:
+    """Write a line to stderr at once."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(printable(text) + "\n")
+        sys.stderr.flush()
 
 
 def write_json(data: Mapping[str, Any]) -> None:
@@ -117,7 +137,8 @@ def facts(rows: Iterable[tuple[str, str]], indent: int = 2) -> RenderableType:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(Text(name, style="bold"), Text(value.replace(" %", "%")))  # no line break before the sign
+        shown = printable(value).replace(" %", "%")  # no line break before the sign
+        table.add_row(Text(printable(name), style="bold"), Text(shown))
     return Padding(table, (0, 0, 0, indent))
 
 
@@ -126,7 +147,7 @@ def heading(name: str, verdict: str = "", style: str = "") -> RenderableType:
     from rich.text import Text
 
     text = Text(printable(name), style="bold")
-    return text.append(f": {verdict}", style) if verdict else text
+    return text.append(f": {printable(verdict)}", style) if verdict else text
 
 
 def label(value: Hashable) -> str:
@@ -148,9 +169,9 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + "s" * (count != 1)
 
 
-def printable(text: str) -> str:
+def printable(text: str, keep: str = "") -> str:
     """Text with control characters spelled out: names come from files, and a terminal obeys what it is sent."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return text if text.isprintable() else "".join(c if c.isprintable() or c in keep else repr(c)[1:-1] for c in text)
 
 
 def chance(value: float) -> str:
@@ -204,17 +225,16 @@ def counting(what: str, unit: str = "rows") -> Iterator[Callable[..., None] | No
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn(unit),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=_console(sys.stderr), transient=True) as bar:
         task = bar.add_task(what, total=None)
 
         def told(done: int, total: int | None, say: str | None = None) -> None:
@@ -223,11 +243,38 @@ def counting(what: str, unit: str = "rows") -> Iterator[Callable[..., None] | No
         yield told
 
 
-def _console(stream: Any) -> Console:
-    from rich.console import Console
+def _in_one_line(part: Any) -> None:
+    """Spell out line breaks within the texts of a page, so that no name can look like a line of its own."""
+    if hasattr(part, "plain"):
+        bare = part.plain.lstrip("\n")
+        if "\n" in bare:
+            part.plain = "\n" * (len(part.plain) - len(bare)) + printable(bare)
+    for inner in (getattr(part, "renderable", None), *getattr(part, "renderables", ())):
+        if inner is not None:
+            _in_one_line(inner)
+    for column in getattr(part, "columns", ()):
+        column._cells[:] = [printable(cell) if isinstance(cell, str) else cell for cell in column._cells]
+        for cell in column._cells:
+            _in_one_line(cell)
 
+
+@cache
+def _door() -> type[Console]:
+    """The console of every page: whatever a command shows, control characters are spelled out on the way to the terminal."""
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class Door(Console):
+        def render(self, *arguments: Any, **options: Any) -> Iterator[Segment]:
+            for text, style, control in super().render(*arguments, **options):
+                yield Segment(text if control else printable(text, "\n"), style, control)
+
+    return Door
+
+
+def _console(stream: Any) -> Console:
     terminal = bool(stream.isatty())
-    console = Console(file=stream, force_terminal=terminal, markup=False, highlight=False, emoji=False)
+    console = _door()(file=stream, force_terminal=terminal, markup=False, highlight=False, emoji=False)
     if terminal:
         console.width = min(console.width, PAGE_WIDTH)
     elif "COLUMNS" not in os.environ:

@@ -24,6 +24,7 @@ What is refused, in one sentence: files that are no picture, that are cut short,
 
 from __future__ import annotations
 
+import errno
 import io
 import threading
 import warnings
@@ -36,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.files.inputs import read_input
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -103,10 +105,12 @@ def pillow(module: str) -> Any:
 
 def _content(path: Path) -> bytes:
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise DataError(f"a file is larger than {MOST_BYTES >> 20} MB, which no picture is; leave it out.")
-        return path.read_bytes()
+        return read_input(path, MOST_BYTES)
     except OSError as problem:
+        if problem.errno == errno.EFBIG:
+            raise DataError(
+                f"a file is larger than {MOST_BYTES >> 20} MB, which no picture is; leave it out."
+            ) from None
         raise DataError(f"a picture cannot be read: {problem.strerror or 'no such file'}.") from None
 
 

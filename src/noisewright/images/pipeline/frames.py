@@ -18,6 +18,7 @@ import numpy as np
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.files.atomic import rename_new
 from noisewright.files.endings import endings_as_exceptions
+from noisewright.files.inputs import open_input
 from noisewright.images.pictures.reading import MOST_PIXELS, Picture
 from noisewright.images.pipeline.networks import vision
 
@@ -69,7 +70,7 @@ class Video:
 def open_video(path: Path) -> Video:
     """A video whose first frame can be read."""
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             begin = file.read(12)
     except OSError as problem:
         raise DataError(f"a video cannot be read: {problem.strerror or 'no such file'}.") from None
@@ -77,6 +78,8 @@ def open_video(path: Path) -> Video:
         raise DataError("a file is no video of a known format; give MP4, MOV, AVI, MKV or WebM.")
     cv2, source = vision(), _capture(path)
     try:
+        if source.get(cv2.CAP_PROP_FRAME_WIDTH) * source.get(cv2.CAP_PROP_FRAME_HEIGHT) > MOST_PIXELS:
+            raise DataError(f"the frames of a video have more than {MOST_PIXELS:,} pixels; make it smaller.")
         there, frame = source.read()
         rate, many = float(source.get(cv2.CAP_PROP_FPS)), float(source.get(cv2.CAP_PROP_FRAME_COUNT))
     finally:
@@ -138,7 +141,7 @@ def _check_written(staged: Path, path: Path, frames: int) -> None:
         there = sum(1 for _ in open_video(staged).frames())
     except DataError:
         there = 0
-    with staged.open("rb") as file:
+    with open_input(staged) as file:
         begin = file.read(8)
     stated = (
         8 + int.from_bytes(begin[4:], "little") if begin[:4] == b"RIFF" else 0

@@ -26,7 +26,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -42,7 +41,7 @@ from noisewright.core.exact import Exact, as_fraction, in_words, upward
 from noisewright.core.mechanism import fields_alone
 from noisewright.core.seed import SHOWN, Seed
 from noisewright.files.atomic import file_path, write_atomically
-from noisewright.files.regular import check_regular
+from noisewright.files.inputs import read_input
 from noisewright.matching.hashing.codes import Codes, code_bytes
 from noisewright.matching.hashing.minhash import MinHash
 from noisewright.matching.hashing.projection import Projection
@@ -195,8 +194,7 @@ class Scheme:
         """The scheme in a file."""
         place = file_path(path)
         try:
-            check_regular(place, LARGEST_FILE)
-            return cls.from_json(Path(place).read_text(encoding="utf-8"))
+            return cls.from_json(read_input(place, LARGEST_FILE).decode())
         except FileFormatError as problem:
             raise FileFormatError(f"{place}: {problem}") from None
         except UnicodeDecodeError:

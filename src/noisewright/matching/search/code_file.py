@@ -34,7 +34,7 @@ import numpy as np
 from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.files.atomic import file_path, whole_file
-from noisewright.files.regular import check_regular
+from noisewright.files.inputs import read_input
 from noisewright.matching.hashing.codes import Codes, as_codes, code_bytes
 
 __all__ = ["SUFFIX", "CodeFile", "check_names", "read_codes", "write_codes"]
@@ -45,6 +45,7 @@ FORMAT = 1
 LONGEST_HEADER = 1 << 12
 MOST_BITS = 1 << 16
 LONGEST_NAME = 1000
+LARGEST_FILE = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,7 @@ def read_codes(path: str | os.PathLike[str]) -> CodeFile:
     """The codes in a file; one that was changed is refused as a whole."""
     place = file_path(path)
     try:
-        check_regular(place)
-        content = memoryview(place.read_bytes())
+        content = memoryview(read_input(place, LARGEST_FILE))
     except OSError as problem:
         raise FileFormatError(f"{place} cannot be read: {problem.strerror}.") from None
     no_codes = FileFormatError(f"{place.name} holds no codes; make them with noisewright match encode.")

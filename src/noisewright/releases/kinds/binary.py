@@ -11,6 +11,7 @@ folder by a link. What is in the bytes (which format, how large a picture) is fo
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -19,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.files.inputs import read_input
 from noisewright.mechanisms.arrow import arrow_array, numpy_array
 from noisewright.releases.kinds.kind import BLOCK_BYTES, Form, Kind, rows_of
 from noisewright.releases.kinds.texts import is_text, plain_text
@@ -131,12 +133,16 @@ class Image(Kind):
                 raise DataError("a path of a picture leaves its folder by a link; put the file itself there.")
             if not found.is_file():
                 raise DataError("a path of a picture is no file; correct the data, or the folder.")
-            if found.stat().st_size > LARGEST_FILE:
-                raise DataError(f"a file is larger than {LARGEST_FILE >> 20} MB, which no picture is; leave it out.")
-            return found.read_bytes()
+            return read_input(found, LARGEST_FILE)
         except DataError:
             raise
-        except (OSError, ValueError, RuntimeError):
+        except OSError as problem:
+            if problem.errno == errno.EFBIG:
+                raise DataError(
+                    f"a file is larger than {LARGEST_FILE >> 20} MB, which no picture is; leave it out."
+                ) from None
+            raise DataError("a file of a picture cannot be read; correct the data, or the folder.") from None
+        except (ValueError, RuntimeError):
             raise DataError("a file of a picture cannot be read; correct the data, or the folder.") from None
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noisewright.core import VERSION as PROGRAM
@@ -26,6 +27,8 @@ from noisewright.core.certificates.certificate import (
 from noisewright.core.certificates.checker import checker, checker_release
 from noisewright.core.errors import CertificateError
 from noisewright.core.exact import upward
+from noisewright.files.inputs import check_nesting, read_input
+from noisewright.releases.output.layout import CERTIFICATE
 
 if TYPE_CHECKING:
     from noisewright.releases.columns.plan import ColumnPlan
@@ -66,10 +69,19 @@ class ReleaseCertificate:
     @classmethod
     def from_json(cls, text: str) -> ReleaseCertificate:
         """Read a release certificate; :meth:`verify` proves it."""
+        try:
+            check_nesting(text.encode())
+        except ValueError:
+            raise CertificateError("this is not a certificate: its JSON is nested too deeply.") from None
         document = read_document(text)
         if not isinstance(document, dict) or document.get("format") != checker_release.FORMAT:
             raise CertificateError("this is JSON, but not the certificate of a release.")
         return cls(document)
+
+    @classmethod
+    def of_folder(cls, folder: Path) -> ReleaseCertificate:
+        """Read the certificate of a release; :class:`OSError` or :class:`UnicodeError` if it cannot be read."""
+        return cls.from_json(read_input(folder / CERTIFICATE).decode())
 
     def to_json(self) -> str:
         """The certificate as JSON text."""

@@ -19,6 +19,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.files.inputs import read_input
 from noisewright.releases.engines.engine import OutputFormat
 from noisewright.releases.engines.local import rows_writer
 from noisewright.releases.ledger.ledger import Earlier, Ledger
@@ -64,7 +65,7 @@ def read_folder(folder: str | os.PathLike[str], plan: Plan, content: bytes, book
     """
     path = Path(folder)
     try:
-        lock = Lock.from_json((path / LOCK).read_text(encoding="utf-8"))
+        lock = Lock.of_folder(path)
         if lock.simulated or not lock.sealed_by(book.seal):
             return None
         if lock.document["policy_digest"] != plan.policy.digest() or lock.foreign(path) or lock.changed(path):
@@ -73,10 +74,10 @@ def read_folder(folder: str | os.PathLike[str], plan: Plan, content: bytes, book
             return None
         if not secrets.compare_digest(lock.document["data"], fingerprint(book, content, lock.nonce)):
             return None
-        certificate = ReleaseCertificate.from_json((path / CERTIFICATE).read_text(encoding="utf-8"))
+        certificate = ReleaseCertificate.of_folder(path)
         if certificate.document.get("order", "kept" if plan.columns else None) != plan.order:
             return None  # made before rows left in a random order
-        page = (path / REPORT).read_text(encoding="utf-8")
+        page = read_input(path / REPORT).decode()
     except (OSError, UnicodeError, FileFormatError):
         return None
     answers = {q.name: read_answer(path / name, q) for q, name in zip(plan.queries, answer_files(plan), strict=True)}

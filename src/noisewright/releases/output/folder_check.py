@@ -52,8 +52,8 @@ class FolderCheck:
 def verify_folder(folder: Path, ledger: Ledger | None = None) -> FolderCheck:
     """Check that the files of a release belong together, and with a ledger that they are what it recorded."""
     try:
-        lock = Lock.from_json((folder / LOCK).read_text(encoding="utf-8"))
-        certificate = ReleaseCertificate.from_json((folder / CERTIFICATE).read_text(encoding="utf-8"))
+        lock = Lock.of_folder(folder)
+        certificate = ReleaseCertificate.of_folder(folder)
     except (OSError, UnicodeError):
         return FolderCheck((), (f"there is no {LOCK} or no {CERTIFICATE} that can be read in the folder.",))
     except NoisewrightError as problem:

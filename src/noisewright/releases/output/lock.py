@@ -43,6 +43,7 @@ from noisewright.core import VERSION as PROGRAM
 from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS
 from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.core.resource import Resource, public_keys
+from noisewright.files.inputs import check_nesting, open_input, read_input
 from noisewright.mechanisms.registry import foreign, registry
 from noisewright.releases.kinds.registry import KINDS, kind_of
 from noisewright.releases.policy.policy import Policy
@@ -178,6 +179,7 @@ class Lock:
     def from_json(cls, text: str) -> Lock:
         """Read a lock; it is checked for shape."""
         try:
+            check_nesting(text.encode())
             document = json.loads(text)
         except (ValueError, RecursionError):
             raise FileFormatError("this is not a policy.lock: it is not JSON, or it was cut short.") from None
@@ -193,6 +195,11 @@ class Lock:
         if wrong:
             raise FileFormatError(f"the policy.lock is incomplete or malformed: look at {', '.join(wrong)}.")
         return cls(document)
+
+    @classmethod
+    def of_folder(cls, folder: Path) -> Lock:
+        """Read the lock of a release; :class:`OSError` or :class:`UnicodeError` if it cannot be read."""
+        return cls.from_json(read_input(folder / LOCK).decode())
 
     def to_json(self) -> str:
         """The lock as JSON text."""
@@ -288,7 +295,7 @@ class Lock:
 def file_digest(path: Path) -> str:
     """SHA-256 of a file."""
     total = hashlib.sha256()
-    with path.open("rb") as content:
+    with open_input(path) as content:
         while chunk := content.read(CHUNK):
             total.update(chunk)
     return f"sha256:{total.hexdigest()}"
@@ -300,7 +307,7 @@ def foreign_file(folder: Path) -> str | None:
     It goes by the names that the lock of that release lists. A folder without such a lock is all foreign.
     """
     try:
-        lock = Lock.from_json((folder / LOCK).read_text(encoding="utf-8"))
+        lock = Lock.of_folder(folder)
     except (OSError, UnicodeError, FileFormatError):
         return next((path.name for path in sorted(folder.iterdir())), None)
     return next(_foreign(folder, lock), None)

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from noisewright.core.errors import FileFormatError
+from noisewright.files.inputs import open_input
 from noisewright.releases.ledger.ledger import NONCE_BYTES, Ledger
 from noisewright.releases.sources.duck import quiet
 from noisewright.releases.sources.source import Source
@@ -69,6 +70,6 @@ def _content(source: Source) -> Iterator[bytes]:
             yield batch.serialize().to_pybytes()
     for path in source.paths:
         yield f"{os.path.getsize(path)}\0".encode()
-        with open(path, "rb") as file:
+        with open_input(path) as file:
             while chunk := file.read(CHUNK):
                 yield chunk

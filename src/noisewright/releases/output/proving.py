@@ -26,7 +26,7 @@ from noisewright.core.certificates.records import randomness_phrase
 from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
 from noisewright.core.loading.guided import guided
 from noisewright.core.resource import in_place, look_in
-from noisewright.files.regular import check_regular
+from noisewright.files.inputs import check_nesting, read_input
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import CERTIFICATE
 from noisewright.render import meaning, part_sentence
@@ -53,6 +53,8 @@ class Verification:
     """What else is known of the certificate or the release, as plain data."""
     folder: FolderCheck | None = None
     """How the files of a release agree, where a folder was given."""
+    sound: bool = False
+    """Whether nothing is wrong, although floating parts may not be proved, or nothing may be claimed."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -111,16 +113,12 @@ def verify(
     return found
 
 
-LARGEST_FILE = 1 << 30
-
-
 def certificate_bytes(path: str | os.PathLike[str]) -> bytes:
     """What the file of a certificate holds; of a folder, its certificate."""
     folder = Path(path).is_dir()
     try:
         file = Path(path) / CERTIFICATE if folder else Path(path)
-        check_regular(file, LARGEST_FILE)
-        return file.read_bytes()
+        return read_input(file)
     except FileNotFoundError:
         if folder:
             others = sorted(Path(path).glob("certificate-*.json"))[:1]
@@ -144,6 +142,7 @@ def examined(
     look_in(Path.cwd(), Path(path).absolute().parent)  # for public files
     folder = Path(path).is_dir()
     try:
+        check_nesting(content)
         found = _document(checker.read(content.decode()), recompute)
     except (ValueError, RecursionError):
         found = Verification(False, None, "this is not JSON, or it was cut short.")
@@ -161,7 +160,8 @@ def examined(
         agreed=tuple(dict.fromkeys([*files.agreed, *facts.pop("here", ())])),
         unchecked=tuple(dict.fromkeys([*files.unchecked, *facts.pop("unchecked", ())])),
     )
-    return Verification(found.proved and not files.problems, found.claim, found.reason, facts, files)
+    sound = found.sound and not files.problems
+    return Verification(found.proved and not files.problems, found.claim, found.reason, facts, files, sound=sound)
 
 
 def _no_ledger(ledger: object) -> None:
@@ -192,7 +192,7 @@ def _document(document: Any, recompute: bool) -> Verification:
         "randomness": randomness_phrase(document["randomness"]),
         "simulated": checker.simulated(document["randomness"]),
     }
-    return _with_public_files(Verification(True, Claim(record), None, facts), document, recompute)
+    return _with_public_files(Verification(True, Claim(record), None, facts, sound=True), document, recompute)
 
 
 def _with_public_files(found: Verification, document: dict[str, Any], recompute: bool) -> Verification:
@@ -205,11 +205,11 @@ def _with_public_files(found: Verification, document: dict[str, Any], recompute:
     try:
         stated = public_files(document)
     except ParameterError as problem:
-        return replace(found, proved=False, reason=str(problem))
+        return replace(found, proved=False, reason=str(problem), sound=False)
     here, missing = in_place(stated)
     again = recomputed(document, recompute)
     if again.wrong is not None:
-        found = replace(found, proved=False, reason=again.wrong)
+        found = replace(found, proved=False, reason=again.wrong, sound=False)
     return replace(
         found, facts={**found.facts, "here": [*here, *again.agreed], "unchecked": [*missing, *again.unchecked]}
     )
@@ -266,7 +266,8 @@ def _release(document: dict[str, Any]) -> Verification:
         "randomness": document["randomness"],
     }
     facts["limits"] = _limits(facts)
-    return Verification(reason is None, phrases.release_claim(found) if found["parts"] else None, reason, facts)
+    claim = phrases.release_claim(found) if found["parts"] else None
+    return Verification(reason is None, claim, reason, facts, sound=True)
 
 
 def _limits(stated: Mapping[str, Any]) -> list[tuple[str, str]]:

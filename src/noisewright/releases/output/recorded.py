@@ -16,7 +16,6 @@ from pathlib import Path
 from noisewright.core.errors import LedgerError, NoisewrightError
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
-from noisewright.releases.output.layout import CERTIFICATE
 from noisewright.releases.output.lock import LOCK, Lock
 
 __all__ = ["FolderRecord", "belongs_to", "check_locks", "check_record", "complete", "sealed_lock"]
@@ -37,7 +36,7 @@ class FolderRecord:
 def sealed_lock(folder: Path, ledger: Ledger) -> Lock | None:
     """The lock in a folder, if this ledger sealed it; :class:`LedgerError` if the ledger has lost records that it knows of."""
     try:
-        lock = Lock.from_json((folder / LOCK).read_text(encoding="utf-8"))
+        lock = Lock.of_folder(folder)
     except (OSError, UnicodeError, NoisewrightError):
         return None
     if lock.simulated or not lock.sealed_by(ledger.seal):
@@ -78,7 +77,7 @@ def complete(folder: str | os.PathLike[str], ledger: Ledger) -> bool:
     try:
         if lock.changed(path):
             return False
-        certificate = ReleaseCertificate.from_json((path / CERTIFICATE).read_text(encoding="utf-8"))
+        certificate = ReleaseCertificate.of_folder(path)
     except (OSError, UnicodeError, NoisewrightError):
         return False
     ledger.finish(lock.document["release"], certificate.digest)

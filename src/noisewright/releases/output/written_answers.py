@@ -18,7 +18,7 @@ __all__ = ["read_answer", "write_answer", "write_cells"]
 
 def write_answer(table: pa.Table, path: Path) -> None:
     """An answer as a CSV file."""
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with open(path, "w", encoding="utf-8", newline="") as file:
         write_cells(table, file)
 
 

@@ -37,7 +37,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from noisewright.core.errors import PolicyError
 from noisewright.core.resource import Resource
-from noisewright.files.regular import check_regular
+from noisewright.files.inputs import open_input
 from noisewright.files.urls import is_url
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.policy._labels import (
@@ -77,7 +77,7 @@ Aggregate = Literal["count", "sum", "mean", "variance", "histogram", "quantile"]
 Order = Literal["random", "kept"]
 """In which order released rows stand: a random one, or that of the table, which is public then."""
 
-LARGEST_FILE = 16 * 2**20
+LARGEST_FILE = 2**20
 """A policy file of more bytes is not read: it is something else."""
 
 
@@ -427,8 +427,7 @@ def _plain(part: Any, named: bool = True) -> Any:
 def _read_file(name: str) -> str:
     """The text of a file, or one sentence that says why there is none."""
     try:
-        check_regular(name)
-        with open(name, "rb") as file:
+        with open_input(name) as file:
             content = file.read(LARGEST_FILE + 1)
     except FileNotFoundError:
         raise PolicyError(f"{name} does not exist; name a policy file such as clinic.toml.") from None
@@ -438,7 +437,7 @@ def _read_file(name: str) -> str:
         reason = getattr(error, "strerror", None) or "the name is not that of a file"
         raise PolicyError(f"{name!r} cannot be read ({reason}); name a policy file such as clinic.toml.") from None
     if len(content) > LARGEST_FILE:
-        raise PolicyError(f"{name} has more than {LARGEST_FILE >> 20} MiB and is no policy; name a TOML file.")
+        raise PolicyError(f"{name} has more than {LARGEST_FILE >> 20} MiB, and a policy has less; name a TOML file.")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

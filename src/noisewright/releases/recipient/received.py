@@ -20,7 +20,7 @@ from noisewright.releases.columns.plan import ColumnPlan, compile_column
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import CERTIFICATE, answer_files
 from noisewright.releases.output.lock import LOCK, Lock
-from noisewright.releases.output.proving import Verification, verify
+from noisewright.releases.output.proving import Verification, certificate_bytes, examined, verify
 from noisewright.releases.output.written_answers import read_answer
 from noisewright.releases.plan import Plan, make_plan
 from noisewright.releases.policy.policy import ColumnPolicy, Policy
@@ -34,8 +34,8 @@ def receive(folder: str | os.PathLike[str]) -> Received:
     """The release in a folder."""
     path = Path(folder)
     try:
-        lock = Lock.from_json((path / LOCK).read_text(encoding="utf-8"))
-        certificate = ReleaseCertificate.from_json((path / CERTIFICATE).read_text(encoding="utf-8"))
+        lock = Lock.of_folder(path)
+        certificate = ReleaseCertificate.of_folder(path)
     except (OSError, UnicodeError):
         raise FileFormatError(
             f"{os.fspath(folder)} is no folder of a release: there is no {LOCK} or no {CERTIFICATE} that can be read in it."
@@ -117,6 +117,16 @@ class Received:
         """Whether noise of a public law was added: kept and learned columns have none."""
         return not column.keep and registry[column.mechanism or ""].takes.claims
 
+    @cached_property
+    def _proof(self) -> Verification:
+        """The proof of the folder, as by ``verify``. Floating parts may be in it, because the law of their noise is known."""
+        found = examined(certificate_bytes(self.folder), self.folder)
+        if not found.sound:
+            raise CertificateError(
+                f"{self.folder.name} is not proved, so nothing is estimated from it: {' '.join(found.sentences)}"
+            )
+        return found
+
     def _compiled(self, column: str) -> ColumnPlan:
         """The plan of one column alone, so that public files that another one needs may be missing here."""
         for place, one in enumerate(self.policy.columns):
@@ -149,6 +159,7 @@ class Received:
 
     def _check(self, column: ColumnPlan) -> None:
         """Refuse a certificate that is not about the column as the policy in the lock has it."""
+        _ = self._proof
         parts = self.certificate.document.get("parts", [])
         wanted = [c.document for c in column.certificates(self.lock.simulated)]
         stated = [

@@ -28,6 +28,7 @@ import pyarrow as pa
 
 from noisewright.core.choices import toml_key
 from noisewright.core.errors import DataError, FileFormatError
+from noisewright.files.inputs import max_unpacked
 from noisewright.releases.kinds.casts import fits
 from noisewright.releases.kinds.dates import TIME, ZONED
 from noisewright.releases.kinds.registry import kind_of
@@ -51,6 +52,7 @@ SEPARATORS = (",", ";", "\t", "|")
 BATCH = 65_536
 CHUNK = 1 << 20
 LONGEST_HEADER = 1 << 20
+LONGEST_LINE = 1 << 21
 
 
 class Delimited:
@@ -149,12 +151,21 @@ def _check_whole(path: str) -> None:
     """Refuse a compressed file that was cut short or damaged: DuckDB would read what is left of it as if it were all."""
     if not packed_ending(path):
         return
+    name = Path(path).name
+    left, line = max_unpacked(os.path.getsize(path)), 0
     try:
         with _unpacked(path) as file:
-            while file.read(CHUNK):
-                pass
+            while chunk := file.read(CHUNK):
+                left -= len(chunk)
+                end = chunk.rfind(b"\n")
+                line = line + len(chunk) if end < 0 else len(chunk) - end
+                if left < 0 or line > LONGEST_LINE:
+                    raise FileFormatError(
+                        f"{name} unpacks to far more than its size, or has a row of more than {LONGEST_LINE >> 20} MB; unpack it "
+                        "and look at what it is."
+                    )
     except OSError:
-        raise _unreadable(Path(path).name) from None
+        raise _unreadable(name) from None
 
 
 def _unreadable(name: str) -> FileFormatError:

@@ -18,8 +18,9 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from noisewright.core.errors import DataError, FileFormatError
-from noisewright.files.regular import check_regular
+from noisewright.files.inputs import check_input, open_input
 from noisewright.releases.kinds.casts import fits_json
+from noisewright.releases.sources._arrow_sizes import check_arrow_sizes
 from noisewright.releases.sources._cells import Cells, from_cells
 from noisewright.releases.sources._copies import spooled
 from noisewright.releases.sources.delimited import check_spelled, header_of, in_sql, misfit, read_delimited
@@ -80,12 +81,10 @@ def files_of(text: str) -> tuple[str, ...]:
     """The files that a path means: itself, or those of a folder in the order of their names."""
     try:
         paths: tuple[str, ...] = (text,)
-        if stat.S_ISDIR(check_regular(text).st_mode):
+        if stat.S_ISDIR(check_input(text).st_mode):
             paths = tuple(os.path.join(text, name) for name in _inside(text))
         for path in paths:
-            check_regular(path)
-            with open(path, "rb"):
-                pass
+            open_input(path).close()
     except FileNotFoundError:
         raise FileFormatError(f"there is no file {text}.") from None
     except OSError as problem:
@@ -158,6 +157,7 @@ def from_arrow(paths: tuple[str, ...]) -> tuple[pa.Schema, int, str]:
     """Schema and number of rows of Arrow files, each of which is looked at whole: nothing else checks what it reads there."""
     schema, rows = None, 0
     for path in paths:
+        check_arrow_sizes(path)
         with (
             quiet(f"{Path(path).name} is not an Arrow (Feather) file, or it was cut short or damaged", FileFormatError),
             arrow_file(path) as file,

@@ -192,13 +192,16 @@ class Source:
                 seen = 0
                 for path in self.paths:
                     with ParquetFile(
-                        os.path.abspath(path), buffer_size=PARQUET_BUFFER, read_dictionary=list(coded)
+                        os.path.abspath(path),
+                        buffer_size=PARQUET_BUFFER,
+                        read_dictionary=[*coded, *self._texts(columns)],
                     ) as file:
                         wanted = [n for n in range(file.num_row_groups) if (seen + n) % every == 0]
                         seen += file.num_row_groups
                         for groups in _together(wanted, file.metadata):
                             for batch in file.iter_batches(batch_size=rows, columns=columns, row_groups=groups):
-                                yield valid(batch.select(columns))  # a name with a dot brings its namesakes along
+                                whole = valid(batch.select(columns))  # a name with a dot brings its namesakes along
+                                yield from self._written_out(whole, coded)
             case "arrow":
                 for path in self.paths:
                     places = [self.schema.get_field_index(name) for name in columns]
@@ -212,6 +215,39 @@ class Source:
                 listed = ", ".join(identifier(name) for name in columns)
                 with self.database() as duck:
                     yield from duck.sql(f"SELECT {listed} FROM data").to_arrow_reader(rows)
+
+    def _texts(self, columns: Sequence[str]) -> list[str]:
+        """Columns of texts or bytes: in a Parquet file a long one may stand once, and be repeated very often.
+
+        Which of them have a dictionary is not asked: pyarrow ends the process where that part of a file is damaged.
+        """
+        kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+        return [name for name in columns if any(is_a(self.schema.field(name).type) for is_a in kinds)]
+
+    def _written_out(self, batch: pa.RecordBatch, coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The same rows in batches of a bounded size, with dictionaries only where the file states them, or in ``coded``."""
+        import pyarrow.compute as pc
+
+        places = [
+            place
+            for place, field in enumerate(batch.schema)
+            if pa.types.is_dictionary(field.type)
+            and field.name not in coded
+            and not pa.types.is_dictionary(self.schema.field(field.name).type)
+        ]
+        size = 0
+        for place in places:
+            column = batch.column(place)
+            size += pc.sum(pc.take(pc.binary_length(column.dictionary), column.indices)).as_py() or 0
+        if size > TOGETHER and batch.num_rows > 1:
+            half = batch.num_rows // 2
+            yield from self._written_out(batch.slice(0, half), coded)
+            yield from self._written_out(batch.slice(half), coded)
+            return
+        for place in places:
+            field = self.schema.field(batch.schema.names[place])
+            batch = batch.set_column(place, field, batch.column(place).cast(field.type))
+        yield batch
 
 
 def _together(groups: Sequence[int], metadata: Any) -> Iterator[list[int]]:

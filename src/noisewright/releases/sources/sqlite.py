@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from noisewright.core.choices import nearest_name
 from noisewright.core.errors import DataError, FileFormatError
+from noisewright.files.inputs import open_input
 from noisewright.releases.sources._cells import Cells, spelled_number
 from noisewright.releases.sources.duck import identifier
 
@@ -27,7 +28,7 @@ ROWS = 10_000
 
 def is_sqlite(path: str) -> bool:
     """Whether a file begins as an SQLite database does; one without a single byte is an empty one."""
-    with open(path, "rb") as file:
+    with open_input(path) as file:
         found = file.read(len(MAGIC))
     return found == MAGIC or (not found and path.lower().endswith((".sqlite", ".sqlite3")))
 

@@ -5,35 +5,40 @@ without any value is no row, and the policy says what the columns hold. A cell r
 50 %, ``2024-02-29`` for whatever a spreadsheet shows for that day, ``true`` and ``false``. Of a formula the file holds the result
 that was saved with it; that is read, and a formula without one is refused.
 
-A workbook is an archive of XML files (ECMA-376). Rows are read one by one. The texts that cells share are held in memory and are
-bounded, and so is the size of a single row, so that an archive which unpacks to far more than it is cannot fill the memory.
+A workbook is an archive of XML files (ECMA-376), which :mod:`~noisewright.releases.sources._xml` reads without building a tree.
+Rows are read one by one. The texts that cells share are held in memory, up to a bound that follows from the size of the file.
 """
 
 from __future__ import annotations
 
 import datetime
+import os
 import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from array import array
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element
+from typing import NamedTuple
+from xml.parsers.expat import ExpatError
 
 from noisewright.core.choices import nearest_name
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError
+from noisewright.files.inputs import max_memory, open_archive
 from noisewright.releases.sources._cells import Cells, spelled_number
+from noisewright.releases.sources._xml import END, START, Event, events, text_of
 
 __all__ = ["Sheet", "open_sheet"]
 
-CHUNK = 1 << 16
-MOST_SHARED = 1 << 28
-"""Bytes that the parts of a workbook besides its sheets may unpack to."""
-LONGEST_ROW = 1 << 26
-"""Bytes of XML that one row may take."""
+LONGEST_PART = 1 << 23
+"""Bytes of XML that each part of a workbook may have, besides the sheet and the texts that cells share."""
+LONGEST_ROW = 1 << 22
+"""Characters that the cells of one row may have together."""
+MOST_COLUMNS = 1 << 14
+TEXT = 24
+"""Bytes that a shared text counts for, besides its letters: many short ones take time."""
 FORMATTED_DATES = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
 """The numbers of formats for dates and times that need no definition."""
 SHOWN_ONLY = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^]]*\]', re.IGNORECASE)
@@ -45,17 +50,51 @@ LEAP_1900 = 60
 """The 29th of February 1900, which spreadsheets count and which there was not."""
 
 
+class Shared:
+    """The texts that cells share, one after another in UTF-8."""
+
+    def __init__(self, book: str, most: int) -> None:
+        self._book, self._most = book, most
+        self._text, self._ends = bytearray(), array("Q", [0])
+
+    def append(self, text: str) -> None:
+        """Add a text."""
+        self._text += text.encode("utf-8", "surrogatepass")
+        self._ends.append(len(self._text))
+        if len(self._text) + TEXT * len(self._ends) > self._most:
+            raise DataError(
+                f"{self._book} holds more text than is read from a workbook of its size ({self._most >> 20} MB); save it as CSV."
+            )
+
+    def __getitem__(self, place: int) -> str:
+        if not 0 <= place < len(self._ends) - 1:
+            raise IndexError(place)
+        return self._text[self._ends[place] : self._ends[place + 1]].decode("utf-8", "surrogatepass")
+
+
+class Cell(NamedTuple):
+    """A cell as it is in the file."""
+
+    kind: str
+    style: str
+    value: str | None
+    """None: there is no value."""
+    formula: bool
+    inline: str | None
+    """A text of its own, not a shared one."""
+
+
 class Sheet:
     """One sheet of a workbook: ``names`` of its columns, and :meth:`rows` once for each call."""
 
-    def __init__(self, path: str, file: str, shared: list[str], dates: list[bool], start: datetime.datetime) -> None:
+    def __init__(self, path: str, file: str, shared: Shared, dates: list[bool], start: datetime.datetime) -> None:
         self.path, self.file, self.shared, self.dates, self.start = path, file, shared, dates, start
         self.book = Path(path).name
-        first = next(self._values(), {})
+        with _damage(path):
+            first = {place: self._value(cell) for place, cell in next(self._values(), {}).items()}
         if not first:
             raise FileFormatError(f"{self.book} has an empty sheet; a table starts with a row of column names.")
-        width = max(first) + 1
-        self.names = [(first[place]() or "") if place in first else "" for place in range(width)]
+        self.names = [first.get(place) or "" for place in range(max(first) + 1)]
         if not all(self.names):
             raise FileFormatError(f"{self.book} has a column without a name; name every column in the first row.")
 
@@ -68,30 +107,55 @@ class Sheet:
             if cells and max(cells) >= width:
                 raise FileFormatError(f"{self.book} has cells to the right of its first row; name every column there.")
             with _damage(self.path):
-                row = [cells[place]() if looked_at[place] and place in cells else None for place in range(width)]
+                row = [self._value(cells[at]) if looked_at[at] and at in cells else None for at in range(width)]
             yield row
 
-    def _values(self, blank: bool = False) -> Iterator[dict[int, Callable[[], str | None]]]:
-        """Each row as what reads a cell, by its place; a cell that is asked for nothing cannot be wrong."""
-        with _damage(self.path), zipfile.ZipFile(self.path) as archive, archive.open(self.file) as stream:
-            for row in _elements(stream, "row", self.book):
-                found: dict[int, Callable[[], str | None]] = {}
-                place = -1
-                for cell in row:
-                    place = _place(cell.get("r"), place + 1)
-                    if len(cell):
-                        found[place] = lambda cell=cell: self._value(cell)  # type: ignore[misc]
-                if found or blank:
-                    yield found
+    def _values(self, blank: bool = False) -> Iterator[dict[int, Cell]]:
+        """Each row as its cells by their place; a cell that is asked for nothing cannot be wrong."""
+        with _damage(self.path), open_archive(self.path) as archive, archive.open(self.file) as stream:
+            found: dict[int, Cell] | None = None
+            inside = events(stream, self.book)
+            place = size = 0
+            for sign, name, attributes in inside:
+                if name == "row" and sign == START:
+                    found, place, size = {}, -1, 0
+                elif name == "row" and sign == END and found is not None:
+                    if found or blank:
+                        yield found
+                    found = None
+                elif name == "c" and sign == START and found is not None:
+                    place = _place(attributes.get("r"), place + 1)
+                    cell, empty = self._cell(inside, attributes)
+                    if not empty:
+                        found[place] = cell
+                    size += len(cell.value or "") + len(cell.inline or "")
+                    if size > LONGEST_ROW or place >= MOST_COLUMNS:
+                        raise DataError(f"{self.book} has a row that is too long; save it as CSV.")
 
-    def _value(self, cell: Element) -> str | None:
-        parts = {_local(part): part for part in cell}
-        kind, value = cell.get("t", "n"), parts.get("v")
+    def _cell(self, inside: Iterator[Event], attributes: dict[str, str]) -> tuple[Cell, bool]:
+        """The cell that begins here, and whether nothing is in it."""
+        value = inline = None
+        formula, empty = False, True
+        for sign, name, _ in inside:
+            if sign == END and name == "c":
+                break
+            if sign != START:
+                continue
+            empty = False
+            if name == "f":
+                formula = True
+            elif name == "v":
+                value = text_of(inside, self.book)
+            elif name == "is":
+                inline = _unescaped(text_of(inside, self.book, ("t",), ("rPh",)))
+        return Cell(attributes.get("t", "n"), attributes.get("s", "0"), value, formula, inline), empty
+
+    def _value(self, cell: Cell) -> str | None:
+        kind, text = cell.kind, cell.value or ""
         if kind == "inlineStr":
-            return _joined(parts["is"]) if "is" in parts else None
-        text = "" if value is None else value.text or ""
-        if value is None or (not text and kind != "str"):
-            if "f" in parts:
+            return cell.inline
+        if cell.value is None or (not text and kind != "str"):
+            if cell.formula:
                 raise DataError(
                     f"{self.book} has a formula without its result; open it in a spreadsheet and save it, or put values in its "
                     "place."
@@ -103,7 +167,7 @@ class Sheet:
             return "true" if text == "1" else "false"
         if kind != "n":
             return text.replace("T", " ") if kind == "d" else _unescaped(text)
-        style = int(cell.get("s", "0"))
+        style = int(cell.style)
         if style < len(self.dates) and self.dates[style]:
             return self._moment(float(text))
         return text if PLAIN_WHOLE.fullmatch(text) else spelled_number(float(text))
@@ -122,21 +186,28 @@ class Sheet:
 def open_sheet(path: str, wanted: str | None = None) -> Sheet:
     """The only sheet of a workbook, or the one that is wanted."""
     book = Path(path).name
-    with _damage(path), zipfile.ZipFile(path) as archive:
-        (main,) = _related(archive, "", "officeDocument").values()
-        workbook = _root(archive, main, book)
-        places = _related(archive, main, "worksheet")
-        sheets = {
-            str(one.get("name")): places[place]
-            for one in workbook.iter()
-            if _local(one) == "sheet"
-            for name, place in one.attrib.items()
-            if name.rpartition("}")[2] == "id" and place in places
-        }
+    with _damage(path), open_archive(path) as archive:
+        (main,) = _related(archive, "", "officeDocument", book).values()
+        places = _related(archive, main, "worksheet", book)
+        sheets: dict[str, str] = {}
+        old = False
+        for name, attributes in _starts(archive, main, book):
+            if name == "sheet":
+                ids = (value for key, value in attributes.items() if key.rpartition("}")[2] == "id")
+                sheets |= {str(attributes.get("name")): places[one] for one in ids if one in places}
+            elif name == "workbookPr":
+                old = attributes.get("date1904") in ("1", "true")
         chosen = _chosen(book, list(sheets), wanted)
-        old = any(_local(one) == "workbookPr" and one.get("date1904") in ("1", "true") for one in workbook)
-        shared = [_joined(one) for part in _parts(archive, main, "sharedStrings", book) for one in part]
-        dates = [one for part in _parts(archive, main, "styles", book) for one in _dates(part)]
+        shared = Shared(book, max_memory(os.path.getsize(path)) // 2)
+        for place in _related(archive, main, "sharedStrings", book).values():
+            with archive.open(place) as stream:
+                inside = events(stream, book)
+                for sign, name, _ in inside:
+                    if sign == START and name == "si":
+                        shared.append(_unescaped(text_of(inside, book, ("t",), ("rPh",))))
+        dates = [
+            one for place in _related(archive, main, "styles", book).values() for one in _dates(archive, place, book)
+        ]
         start = datetime.datetime(1904, 1, 1) if old else datetime.datetime(1899, 12, 30)
         return Sheet(path, sheets[chosen], shared, dates, start)
 
@@ -170,7 +241,7 @@ def _damage(path: str) -> Iterator[None]:
     except (
         zipfile.BadZipFile,
         zlib.error,
-        ElementTree.ParseError,
+        ExpatError,
         EOFError,
         OSError,
         NotImplementedError,
@@ -184,68 +255,43 @@ def _damage(path: str) -> Iterator[None]:
         ) from None
 
 
-def _related(archive: zipfile.ZipFile, part: str, kind: str) -> dict[str, str]:
+def _related(archive: zipfile.ZipFile, part: str, kind: str, book: str) -> dict[str, str]:
     """The parts of a kind that a part (or, for "", the archive) names, by the name that it has for them."""
     folder, name = posixpath.split(part)
-    listed = _root(archive, posixpath.join(folder, "_rels", f"{name}.rels"), "")
-    found = [one for one in listed if str(one.get("Type")).endswith(f"/{kind}")]
+    listed = _starts(archive, posixpath.join(folder, "_rels", f"{name}.rels"), book)
+    found = [one for tag, one in listed if tag == "Relationship" and str(one.get("Type")).endswith(f"/{kind}")]
     places = (posixpath.normpath(posixpath.join(folder, str(one.get("Target")))).lstrip("/") for one in found)
     return {str(one.get("Id")): place for one, place in zip(found, places, strict=True)}
 
 
-def _parts(archive: zipfile.ZipFile, main: str, kind: str, book: str) -> Iterator[Element]:
-    return (_root(archive, place, book) for place in _related(archive, main, kind).values())
-
-
-def _root(archive: zipfile.ZipFile, part: str, book: str) -> Element:
-    if archive.getinfo(part).file_size > MOST_SHARED:
-        raise DataError(
-            f"{book} holds more text than is read from a workbook ({MOST_SHARED >> 20} MB); save it as CSV."
-        )
+def _starts(archive: zipfile.ZipFile, part: str, book: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The elements of a small part, in the order in which they begin."""
+    if archive.getinfo(part).file_size > LONGEST_PART:
+        raise DataError(f"{book} has styles or lists of more than {LONGEST_PART >> 20} MB; save it as CSV.")
     with archive.open(part) as stream:
-        return ElementTree.parse(stream).getroot()
+        for sign, name, attributes in events(stream, book):
+            if sign == START:
+                yield name, attributes
 
 
-def _elements(stream: IO[bytes], name: str, book: str) -> Iterator[Element]:
-    """The elements of one name, each gone when the next one is asked for."""
-    parser: Any = ElementTree.XMLPullParser(("start", "end"))
-    parents: list[Element] = []
-    since = 0
-    while chunk := stream.read(CHUNK):
-        parser.feed(chunk)
-        since += len(chunk)
-        for event, element in parser.read_events():
-            if event == "start":
-                parents.append(element)
-                continue
-            parents.pop()
-            if _local(element) == name:
-                since = 0
-                yield element
-                parents[-1].clear()
-        if since > LONGEST_ROW:
-            raise DataError(f"{book} has a row of more than {LONGEST_ROW >> 20} MB; save it as CSV.")
-    parser.close()
-
-
-def _dates(styles: Element) -> list[bool]:
+def _dates(archive: zipfile.ZipFile, part: str, book: str) -> list[bool]:
     """Whether each style of cells shows a date or a time."""
-    codes = {
-        int(one.get("numFmtId", "0")): str(one.get("formatCode")) for one in styles.iter() if _local(one) == "numFmt"
-    }
-    used = [int(one.get("numFmtId", "0")) for group in styles if _local(group) == "cellXfs" for one in group]
+    codes: dict[int, str] = {}
+    used: list[int] = []
+    within = False
+    for name, attributes in _starts(archive, part, book):
+        if name == "numFmt":
+            codes[int(attributes.get("numFmtId", "0"))] = attributes.get("formatCode", "")
+        elif name == "xf" and within:
+            used.append(int(attributes.get("numFmtId", "0")))
+        elif name in ("cellXfs", "cellStyleXfs", "cellStyles", "dxfs"):
+            within = name == "cellXfs"
     return [
         bool(re.search("[dmyhs]", SHOWN_ONLY.sub("", codes[number]).split(";")[0], re.IGNORECASE))
         if number in codes
         else number in FORMATTED_DATES
         for number in used
     ]
-
-
-def _joined(text: Element) -> str:
-    """A text, whatever pieces it is stored in, without the readings of East Asian signs."""
-    pieces = [one for part in text if _local(part) != "rPh" for one in part.iter() if _local(one) == "t"]
-    return _unescaped("".join(piece.text or "" for piece in pieces))
 
 
 def _unescaped(text: str) -> str:
@@ -261,8 +307,3 @@ def _place(stated: str | None, following: int) -> int:
     for letter in found[1]:
         place = place * 26 + ord(letter) - ord("A") + 1
     return place - 1
-
-
-def _local(element: Element) -> str:
-    """The name of an element, whichever of the two namespaces of the standard it is in."""
-    return element.tag.rpartition("}")[2]

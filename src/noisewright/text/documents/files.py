@@ -8,8 +8,12 @@ from pathlib import Path
 
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.files.folders import files_in
+from noisewright.files.inputs import read_input
 
 __all__ = ["text_files", "text_of"]
+
+LARGEST_TEXT = 1 << 26
+"""Maximum size of one document in bytes."""
 
 
 def text_files(given: Iterable[str | os.PathLike[str]]) -> list[Path]:
@@ -20,7 +24,7 @@ def text_files(given: Iterable[str | os.PathLike[str]]) -> list[Path]:
 def text_of(path: str | os.PathLike[str]) -> str:
     """The text of a file in UTF-8; a file that is none, or that holds no text, is refused without showing any of it."""
     try:
-        content = Path(path).read_bytes()
+        content = read_input(path, LARGEST_TEXT)
     except OSError as problem:
         raise FileFormatError(f"{os.fspath(path)} cannot be read: {problem.strerror}.") from None
     if b"\0" in content:

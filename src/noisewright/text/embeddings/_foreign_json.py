@@ -26,6 +26,8 @@ MOST_ROWS = 1 << 24
 """A row is read in single precision."""
 FACTS = 1000
 LONGEST_ENTRY = 1 << 20
+LONGEST_HEAD = 1 << 24
+"""Number of bytes before the vectors: some facts, and the list of words."""
 ENTRY = re.compile(rb'[\s,]*("(?:[^"\\]|\\.)*")\s*:\s*\[([^\[\]{}"]*)\]')
 BEGIN = re.compile(rb'"vectors"\s*:\s*\{')
 
@@ -35,7 +37,7 @@ def wink(stream: IO[bytes], limit: int | None) -> tuple[int, Iterator[tuple[list
     content = b""
     while not (begin := BEGIN.search(content)):
         more = stream.read(BYTES)
-        if not more or len(content) > 64 * BYTES:
+        if not more or len(content) > LONGEST_HEAD:
             raise FileFormatError("the JSON has no vectors; it is not that of wink-embeddings.")
         content += more
     size, dimension = (_stated(key, content[:FACTS]) for key in (b"size", b"dimensions"))
@@ -60,20 +62,30 @@ def _blocks(
         found = numbers([part.replace(b",", b" ") for part in parts], len(parts), dimension + 2)
         if found is None:
             raise FileFormatError(f"a vector of the JSON has not {dimension} numbers, its norm and its row.")
-        rows = found[:, -1].astype(np.int64)
-        if rows.min() < 0 or rows.max() >= size:
+        stated = found[:, -1]
+        if not ((stated >= 0) & (stated < size)).all():  # false for NaN, too
             raise FileFormatError(f"a vector of the JSON has a row outside of 0 to {size - 1}.")
+        rows = stated.astype(np.int64)
         few = rows < kept
         vectors[rows[few]] = found[few, :-2]
         for row, name in zip(rows.tolist(), names, strict=True):
             if row < kept:
                 if words[row]:
                     raise FileFormatError(f"two vectors of the JSON have the row {row}.")
-                words[row] = json.loads(name)
+                words[row] = _word(name)
         seen += len(names)
     if seen != size or not all(words):
         raise FileFormatError(f"the JSON says {size} words, and has {seen}; it is not whole.")
     yield words, vectors
+
+
+def _word(name: bytes) -> str:
+    try:
+        return str(json.loads(name))
+    except UnicodeDecodeError:
+        raise
+    except ValueError:
+        raise FileFormatError("a word of the JSON is not spelled as JSON spells text; copy the file again.") from None
 
 
 def _entries(stream: IO[bytes], content: bytes) -> Iterator[tuple[list[bytes], list[bytes]]]:

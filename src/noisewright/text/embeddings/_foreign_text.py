@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from itertools import islice
 from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import FileFormatError
+from noisewright.files.inputs import bounded_lines
 from noisewright.text.embeddings._layout import MOST_DIMENSIONS
 
 __all__ = ["binary", "numbers", "text"]
 
-BYTES = 1 << 23
-"""So many are parsed together."""
+BYTES, LINES = 1 << 21, 1 << 15
+"""Number of bytes and of lines that are parsed together."""
+LONGEST_LINE = 1 << 20
 LONGEST_WORD = 1000
 
 
 def text(stream: IO[bytes], dimension: int | None) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
     """Lines of a word and its numbers; without a stated dimension, the first line has it."""
     line_number = 1 if dimension is None else 2
-    while lines := stream.readlines(BYTES):
+    every = bounded_lines(stream, LONGEST_LINE)
+    while lines := _block(every):
         words, parts = [], []
         for line in lines:
             bare = line.rstrip()
@@ -49,6 +53,17 @@ def text(stream: IO[bytes], dimension: int | None) -> Iterator[tuple[list[str], 
                 "repair or remove it."
             )
         yield words, found
+
+
+def _block(lines: Iterator[bytes]) -> list[bytes]:
+    """Return the next lines, up to a number of bytes and of lines."""
+    found, size = [], 0
+    for line in islice(lines, LINES):
+        found.append(line)
+        size += len(line)
+        if size >= BYTES:
+            break
+    return found
 
 
 def numbers(parts: list[bytes], rows: int, columns: int) -> NDArray[np.float32] | None:

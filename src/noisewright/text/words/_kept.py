@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.files.arrays import map_array
 from noisewright.files.atomic import whole_file
+from noisewright.files.inputs import read_json
 from noisewright.text.embeddings.embedding import Embedding
 
 __all__ = ["cache_folder", "keep", "keep_sums", "kept", "kept_sums"]
 
 FORMAT = 1
 """Counted up when the meaning of what is kept changes."""
+LARGEST_NOTE = 1 << 20
 
 
 def cache_folder() -> Path:
@@ -36,7 +39,7 @@ def cache_folder() -> Path:
 def kept(embedding: Embedding, *about: object) -> dict[str, Any] | None:
     """What is known about an embedding under these parameters, or None."""
     try:
-        found = json.loads(_place(embedding, about, ".json").read_text())
+        found = read_json(_place(embedding, about, ".json"), LARGEST_NOTE)
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None
@@ -50,7 +53,7 @@ def keep(found: dict[str, Any], embedding: Embedding, *about: object) -> None:
 def kept_sums(embedding: Embedding, shape: tuple[int, int], *about: object) -> NDArray[np.uint64] | None:
     """Sums of blocks, mapped into memory, or None."""
     try:
-        found = np.load(_place(embedding, about, ".npy"), mmap_mode="r", allow_pickle=False)
+        found = map_array(_place(embedding, about, ".npy"))
     except (OSError, ValueError):
         return None
     return found if found.shape == shape and found.dtype == np.uint64 else None

@@ -9,7 +9,7 @@ import typer
 
 from noisewright.cli.commands.embeddings._made import report
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading
+from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, say
 
 __all__ = ["COMMAND", "get"]
 
@@ -84,7 +84,7 @@ def _copy(target: str, as_json: bool) -> None:
 
 def _say(step: str) -> None:
     if sys.stderr.isatty():
-        typer.echo(f"{step} ...", err=True)
+        say(f"{step} ...")
 
 
 COMMAND = Command(get)

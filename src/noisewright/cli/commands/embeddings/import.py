@@ -29,7 +29,7 @@ def import_file(
     source: Annotated[str, typer.Option(metavar="TEXT", help="Where the vectors are from; kept in the file.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Import word2vec (text or binary), GloVe, fastText .vec, gensim, numpy or wink vectors; the format is seen from the file."""
+    """Import word2vec (text or binary), GloVe, fastText .vec, numpy or wink vectors; the format is seen from the file."""
     from noisewright.text.embeddings.importing import import_embedding
 
     with counting("words imported", "words") as progress:

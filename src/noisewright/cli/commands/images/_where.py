@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -168,9 +169,10 @@ def _places(file: str) -> dict[str, list[Place] | None]:
 
 def _document(file: str) -> Any:
     from noisewright.core.errors import FileFormatError
+    from noisewright.files.inputs import read_json
 
     try:
-        return json.loads(Path(file).read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+        return read_json(file, parse=partial(json.loads, object_pairs_hook=_each_once))
     except OSError as problem:
         raise FileFormatError(f"{file} cannot be read: {problem.strerror}.") from None
     except FileFormatError as problem:

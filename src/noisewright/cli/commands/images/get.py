@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import sys
 
-import typer
-
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, emit, facts, heading
+from noisewright.cli.shared.output import AsJson, emit, facts, heading, say
 
 __all__ = ["COMMAND", "get"]
 
@@ -30,7 +28,7 @@ def get(as_json: AsJson = False) -> None:
 
 def _say(step: str) -> None:
     if sys.stderr.isatty():
-        typer.echo(f"{step} ...", err=True)
+        say(f"{step} ...")
 
 
 COMMAND = Command(get)

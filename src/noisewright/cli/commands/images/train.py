@@ -10,7 +10,7 @@ import typer
 
 from noisewright.cli.commands.images._options import in_options
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
+from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural, say
 from noisewright.cli.shared.problems import exit_if_any, listed, unread
 from noisewright.cli.shared.targets import target_file
 
@@ -83,9 +83,7 @@ def train(
             )
     except (KeyboardInterrupt, SystemExit):
         if (checkpoint := Path(f"{target}.part")).exists():
-            typer.echo(
-                f"Stopped. {checkpoint} has what was learned: start again with the same words to go on.", err=True
-            )
+            say(f"Stopped. {checkpoint} has what was learned: start again with the same words to go on.")
         raise
     data = {
         "output": output,

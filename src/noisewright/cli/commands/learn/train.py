@@ -13,7 +13,7 @@ import typer
 from noisewright.claims.readings import NO_EPSILON
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
-from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural, printable, working
+from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural, printable, say, working
 from noisewright.cli.shared.targets import target_file
 
 if TYPE_CHECKING:
@@ -113,9 +113,7 @@ def train(
             )
     except (KeyboardInterrupt, SystemExit):
         if checkpoint.exists():
-            typer.echo(
-                f"Stopped. {checkpoint} has what was learned: start again with the same words to go on.", err=True
-            )
+            say(f"Stopped. {checkpoint} has what was learned: start again with the same words to go on.")
         raise
     made.save(target)
     checkpoint.unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, emit, facts, heading, printable, working
+from noisewright.cli.shared.output import AsJson, block, emit, facts, heading, printable, working
 from noisewright.cli.shared.targets import draw_to, json_file, picture_file
 
 if TYPE_CHECKING:
@@ -178,7 +178,6 @@ def _drawn(plan: Survey) -> Figure:
 
 def _page(plan: Survey, data: dict[str, Any], target: Path | None, picture: Path | None) -> list[RenderableType]:
     from rich.padding import Padding
-    from rich.text import Text
 
     from noisewright.core.exact import numeral
 
@@ -205,18 +204,13 @@ def _page(plan: Survey, data: dict[str, Any], target: Path | None, picture: Path
     rows.append(("Certificate", f"written to {target}" if target else "not written; -o FILE.json writes it"))
     if picture is not None:
         rows.append(("Picture", f"written to {picture}"))
-    script = Text(printable_lines(plan.device.instruction()))
+    script = block(plan.device.instruction())
     return [
         heading("survey", f"use {plan.device.instrument.name}"),
         Padding(script, (1, 0, 1, 4)),
         facts((what, printable(value)) for what, value in rows),
         Padding(plan.__rich__(), (1, 0, 0, 2)),
     ]
-
-
-def printable_lines(text: str) -> str:
-    """Text of several lines, each of them safe to show: answers are named by the user."""
-    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 COMMAND = Command(survey)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
-from noisewright.cli.shared.output import emit, facts, heading, label, printable, working
+from noisewright.cli.shared.output import block, emit, facts, heading, label, printable, working
 from noisewright.cli.shared.targets import target_file
 
 if TYPE_CHECKING:
@@ -115,7 +115,6 @@ def _to_one(shares: Any) -> Any:
 
 def _page(design: SuperMangat, data: dict[str, Any]) -> list[RenderableType]:
     from rich.padding import Padding
-    from rich.text import Text
 
     from noisewright.core.exact import figure
 
@@ -142,7 +141,7 @@ def _page(design: SuperMangat, data: dict[str, Any]) -> list[RenderableType]:
     )
     page: list[RenderableType] = [
         heading("survey", f'"{names[0]}" is harmless, and hides the other answers'),
-        Padding(Text(script), (1, 0, 1, 4)),
+        Padding(block(script), (1, 0, 1, 4)),
     ]
     if data["estimates"] is not None:
         page.append(Padding(_shares(data["estimates"], sure), (0, 0, 1, 2)))

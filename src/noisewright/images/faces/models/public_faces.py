@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -26,12 +27,14 @@ from numpy.typing import NDArray
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
 from noisewright.files.folders import Problem, look_in
+from noisewright.files.inputs import read_input
 from noisewright.images.pictures.reading import CHANNELS, Colours, Picture, pillow, read_picture
 
 __all__ = ["PublicFaces", "read_faces"]
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
 TABLE = "labels.csv"
+LARGEST_TABLE = 1 << 26
 FILE, PERSON = "file", "person"
 Labels = Sequence[Any] | NDArray[Any]
 
@@ -132,8 +135,8 @@ def _table(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
     if not path.exists():
         return {}
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file, strict=True))
+        text = read_input(path, LARGEST_TABLE).decode("utf-8-sig")
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     except (OSError, UnicodeDecodeError, csv.Error):
         raise FileFormatError(f"{path.name} is no table in UTF-8 with commas; write it anew.") from None
     if not rows or FILE not in rows[0] or any(None in row or None in row.values() for row in rows):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from noisewright.core.errors import LedgerError
-from noisewright.files.regular import check_regular
+from noisewright.files.inputs import read_input
 
 __all__ = ["Sighting", "Witness", "default_witness", "witnesses"]
 
@@ -65,8 +65,7 @@ class Witness:
     def seen(self, ledger: str) -> list[Sighting]:
         """Return what it has seen of a ledger; a last line that was cut off by a crash is passed over."""
         try:
-            check_regular(str(self.path))
-            text = self.path.read_text(encoding="utf-8")
+            text = read_input(self.path).decode()
         except FileNotFoundError:
             return []
         except (OSError, UnicodeError, ValueError) as problem:

@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 from noisewright.core.errors import FileFormatError
+from noisewright.files.inputs import open_archive
 from noisewright.releases.output.layout import CERTIFICATE
 from noisewright.releases.output.proving import Verification, certificate_bytes, examined
 
@@ -25,7 +26,7 @@ def unpacked(archive: Path, target: Path) -> Path:
     """The folder of the release in a file that holds all of it; nothing is written outside of the target."""
     shutil.rmtree(target, ignore_errors=True)
     try:
-        with zipfile.ZipFile(archive) as held:
+        with open_archive(archive, MOST_BYTES) as held:
             members = [one for one in held.infolist() if not one.is_dir()]
             home = _home(members, archive.name)
             for one in members:
