@@ -10,7 +10,7 @@ import typer
 from noisewright.cli.shared.channels import load_thing
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import METRIC_HELP, check_number, parse_metric
-from noisewright.cli.shared.output import AsJson, Details, emit, facts, heading, printable, working
+from noisewright.cli.shared.output import AsJson, Details, block, emit, facts, heading, printable, working
 from noisewright.core.verdict import SAID
 
 if TYPE_CHECKING:
@@ -146,6 +146,7 @@ def _without_channel(files: Sequence[str], things: Sequence[Any], problem: Excep
 
 
 def _page(first: str, second: str, found: Comparison, details: bool) -> list[RenderableType]:
+    from rich.console import Group
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
@@ -164,9 +165,8 @@ def _page(first: str, second: str, found: Comparison, details: bool) -> list[Ren
     if not details:
         return page
     for title, status, text in found.evidence():
-        shown = Text(f"{title}: ", style="bold").append(status, STYLES[status])
-        shown.append("\n" + "\n".join(map(printable, text.split("\n"))), "")
-        page.append(Padding(shown, (1, 0, 0, 2)))
+        first = Text(f"{title}: ", style="bold").append(status, STYLES[status])
+        page.append(Padding(Group(first, block(text)), (1, 0, 0, 2)))
     return page
 
 
