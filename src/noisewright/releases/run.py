@@ -50,6 +50,7 @@ from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, ans
 from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
 from noisewright.releases.output.mark import Mark, content_digest
 from noisewright.releases.output.recorded import belongs_to, complete
+from noisewright.releases.output.references import References
 from noisewright.releases.output.staging import Staging, clean
 from noisewright.releases.output.written_answers import write_answer
 from noisewright.releases.plan import Plan, has_public_rows, listed, make_plan
@@ -174,7 +175,8 @@ def release(
             _check_apart(source, output)
             runner.check_output(source, plan.columns, format)
             _mend(output, book)
-        staging, content = None, b"" if seed is not None else content_digest(source)
+        references = References(source, plan.columns)
+        staging, content = None, b"" if seed is not None else content_digest(source, references)
         if book is not None and not again:
             if output is not None and (there := read_folder(output, plan, content, book)) is not None:
                 if there.is_stored_as(format):
@@ -195,6 +197,7 @@ def release(
         if warn is not None:
             for caution in cautions:
                 warn(caution)
+        references.check_unchanged()
         _log.info("checked the data")
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
         balance = None
@@ -208,7 +211,7 @@ def release(
         # From here on things are drawn.
         certificate = ReleaseCertificate.build(plan, simulated=seed is not None)
         answers = {q.name: q.answer(tables, seed) for q, tables in zip(plan.queries, exact, strict=True)}
-        made = _Made(plan, certificate, answers, balance, seed, runner.name, cautions)
+        made = _Made(plan, certificate, answers, balance, seed, runner.name, cautions, references)
         if staging is None:
             return _in_kind(_in_memory(made, runner, source, book, name), source)
         mark = Mark.new(book, content)
@@ -296,6 +299,7 @@ class _Made:
     seed: int | None
     engine: str
     cautions: tuple[str, ...]
+    references: References
 
     def page(self, marginals: list[Marginal], rows: int | None, files: tuple[str, ...] = ()) -> str:
         simulated = self.seed is not None
@@ -322,6 +326,7 @@ def _in_memory(made: _Made, engine: Engine, source: Source, book: Ledger | None,
     plan, table, rows, marginals = made.plan, None, None, []
     if plan.columns:
         drawn = engine.frame(source, plan.columns, plan.policy.unit, made.seed, plan.policy.order)
+        made.references.check_unchanged()
         rows = engine.length(drawn)
         if isinstance(drawn, pa.Table):
             marginals, table = marginals_of(plan.columns, iter(drawn.to_batches())), source.wrap(drawn)
@@ -347,6 +352,7 @@ def _to_folder(
         path = folder / f"data.{format}"
         policy = plan.policy
         rows = engine.perturb(source, plan.columns, policy.unit, path, format, made.seed, progress, policy.order)
+        made.references.check_unchanged()
         outputs[path.name] = path
         charted = [name for column in plan.columns for name in column.outputs if column.charted]
         every = max(1, round(rows / CHARTED))

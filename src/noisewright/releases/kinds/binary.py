@@ -115,8 +115,26 @@ class Image(Kind):
         """None: nothing is computed from pictures."""
         return None
 
+    def named(self, array: pa.Array) -> list[Path | None] | None:
+        """The files below the folder, where cells are paths; None for one that :meth:`read` refuses."""
+        cells = plain_text(array)
+        return [self._named(path) for path in cells.to_pylist()] if is_text(cells.type) else None
+
+    def _named(self, path: str | None) -> Path | None:
+        try:
+            return None if path is None else self._place(path)
+        except DataError:
+            return None
+
     def _file(self, path: str) -> bytes:
         """The bytes of one file below the folder; no message shows its name."""
+        try:
+            return self._place(path).read_bytes()
+        except OSError:
+            raise DataError("a file of a picture cannot be read; correct the data, or the folder.") from None
+
+    def _place(self, path: str) -> Path:
+        """Where one file below the folder is."""
         if self.folder is None:
             raise DataError(
                 "the pictures are paths of files, and the policy names no folder for them; say folder = ...."
@@ -133,7 +151,7 @@ class Image(Kind):
                 raise DataError("a path of a picture is no file; correct the data, or the folder.")
             if found.stat().st_size > LARGEST_FILE:
                 raise DataError(f"a file is larger than {LARGEST_FILE >> 20} MB, which no picture is; leave it out.")
-            return found.read_bytes()
+            return found
         except DataError:
             raise
         except (OSError, ValueError, RuntimeError):

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from noisewright.files.scratch import Spool
+from noisewright.releases.sources.connection import Batches
 from noisewright.releases.sources.duck import check_names, quiet, valid
 from noisewright.releases.sources.source import Source, SourceKind, stamps_of
 
@@ -18,7 +19,7 @@ __all__ = ["spooled", "used_part"]
 def spooled(
     kind: SourceKind,
     name: str,
-    reader: pa.RecordBatchReader,
+    reader: pa.RecordBatchReader | Batches,
     used: Collection[str] | None,
 ) -> Source:
     """Write what can be read once to a temporary file, which goes when the source goes."""

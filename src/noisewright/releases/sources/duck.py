@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError
 from noisewright.files.scratch import scratch_folder
+from noisewright.releases.sources.connection import Connection
 
 __all__ = [
     "FILES",
@@ -68,7 +69,7 @@ _SHARED: ContextVar[tuple[ExitStack, _Known] | None] = ContextVar("_SHARED", def
 class _Database(NamedTuple):
     """A database, and the names under which it reaches the files that it may read."""
 
-    duck: duckdb.DuckDBPyConnection
+    duck: Connection
     links: list[str]
 
 
@@ -84,7 +85,7 @@ def one_database() -> Iterator[None]:
 
 
 @contextmanager
-def connected(paths: Sequence[str] = (), *, database: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+def connected(paths: Sequence[str] = (), *, database: str | None = None) -> Iterator[Connection]:
     """A connection of our own: all cores, bounded memory, rows in their order, in UTC; it reaches what is named and nothing else.
 
     The files at ``paths`` are :data:`FILES` in its SQL. They have plain names for DuckDB (links in a private folder), so that
@@ -124,7 +125,8 @@ def _database(paths: Sequence[str], database: str | None) -> Iterator[_Database]
         links = [os.path.join(folder, f"{place}{packed_ending(path)}") for place, path in enumerate(paths)]
         for path, link in zip(paths, links, strict=True):
             os.symlink(os.path.abspath(path), link)
-        duck = duckdb.connect(config={**SETTINGS, "threads": os.cpu_count() or 1, "temp_directory": folder})
+        settings = {**SETTINGS, "threads": os.cpu_count() or 1, "temp_directory": folder}
+        duck = Connection(duckdb.connect(config=settings))
         try:
             duck.execute("SET GLOBAL TimeZone = 'UTC'")  # moments do not depend on where the machine stands
             duck.execute("SET VARIABLE files = $1", [links])

@@ -32,6 +32,7 @@ import pyarrow as pa
 from noisewright.core.errors import ParameterError
 from noisewright.releases.kinds.numbers import INTEGER, NUMBER
 from noisewright.releases.sources._copies import spooled, used_part
+from noisewright.releases.sources.connection import Result
 from noisewright.releases.sources.duck import check_names, quiet
 from noisewright.releases.sources.files import from_path
 from noisewright.releases.sources.frames import from_pandas, from_polars, in_memory
@@ -85,7 +86,7 @@ def _source_of(
         return spooled("reader", "the record batch reader", data, used)
     if isinstance(data, duckdb.DuckDBPyRelation):
         with quiet("the DuckDB relation cannot be run"):
-            return spooled("duckdb", "the DuckDB relation", data.to_arrow_reader(BATCH), used)
+            return spooled("duckdb", "the DuckDB relation", Result(data).to_arrow_reader(BATCH), used)
     if module == "pandas" and hasattr(data, "columns"):
         return from_pandas(data, types, stated, used)
     if module == "polars" and hasattr(data, "lazy"):
