@@ -23,7 +23,7 @@ def spooled(
     used: Collection[str] | None,
 ) -> Source:
     """Write what can be read once to a temporary file, which goes when the source goes."""
-    check_names(name, reader.schema.names)
+    check_names(name, reader.schema.names, used)
     kept = used_part(reader.schema, used)
     spool, rows = Spool(), 0
     options = pa.ipc.IpcWriteOptions(compression="lz4", unify_dictionaries=True)

@@ -12,7 +12,7 @@ noisewright.core.errors.DataError: the numbers cannot be read.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -28,6 +28,7 @@ from noisewright.releases.sources.connection import Connection
 __all__ = [
     "FILES",
     "MEMORY",
+    "MOST_COLUMNS",
     "PACKED",
     "check_names",
     "connected",
@@ -43,6 +44,7 @@ __all__ = [
 MEMORY = "400MB"
 """What DuckDB may hold; the rest of a large sort or grouping goes to a private temporary folder."""
 MOST_COLUMNS = 20_000
+"""The maximum number of columns that DuckDB is given; it takes minutes to begin with more."""
 MOST_IN_BATCH = 2**31 - 1
 """Arrow's own advice; more can only be said of columns that take no room."""
 SETTINGS: dict[str, str | int | float | list[str]] = {
@@ -190,13 +192,16 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def check_names(name: str, columns: Sequence[str]) -> None:
-    """SQL does not tell upper from lower case in names, so two columns must differ in more than that."""
+def check_names(name: str, columns: Sequence[str], used: Collection[str] | None = None) -> None:
+    """SQL does not tell upper from lower case in names, so two columns must differ in more than that.
+
+    Of how many columns there may be: where a policy says which are ``used``, only they are read.
+    """
     if not columns:
         raise DataError(f"{name} has no columns.")
-    if len(columns) > MOST_COLUMNS:
+    if used is None and len(columns) > MOST_COLUMNS:
         raise DataError(
-            f"{name} has {len(columns):,} columns, and {MOST_COLUMNS:,} are the most; leave out those that are not used."
+            f"{name} has {len(columns):,} columns, and {MOST_COLUMNS:,} are the most where all are read; leave some out."
         )
     if any("\0" in column or not _encodes(column) for column in columns):
         raise DataError(

@@ -80,7 +80,7 @@ def _source_of(
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
     if isinstance(data, pa.Table):
-        check_names("the Arrow table", data.schema.names)
+        check_names("the Arrow table", data.schema.names, used)
         return in_memory("arrow", "the Arrow table", data.select(used_part(data.schema, used).names))
     if isinstance(data, pa.RecordBatchReader):
         return spooled("reader", "the record batch reader", data, used)
