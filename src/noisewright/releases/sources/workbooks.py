@@ -40,6 +40,7 @@ SHOWN_ONLY = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^]]*\]', re.IG
 """What a number format shows beside the number: texts, colours, conditions."""
 ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 PLACED = re.compile("([A-Z]{1,3})[0-9]*")
+NEGATIVE_ZERO = "-0.0"
 PLAIN_WHOLE = re.compile("-?(0|[1-9][0-9]*)")
 LEAP_1900 = 60
 """The 29th of February 1900, which spreadsheets count and which there was not."""
@@ -80,11 +81,12 @@ class Sheet:
                 for cell in row:
                     place = _place(cell.get("r"), place + 1)
                     if len(cell):
-                        found[place] = lambda cell=cell: self._value(cell)  # type: ignore[misc]
+                        found[place] = lambda cell=cell: self._value(cell, blank)  # type: ignore[misc]
                 if found or blank:
                     yield found
 
-    def _value(self, cell: Element) -> str | None:
+    def _value(self, cell: Element, signed: bool) -> str | None:
+        """The text of a cell; ``signed``: a zero keeps its sign, which no spreadsheet shows."""
         parts = {_local(part): part for part in cell}
         kind, value = cell.get("t", "n"), parts.get("v")
         if kind == "inlineStr":
@@ -106,7 +108,9 @@ class Sheet:
         style = int(cell.get("s", "0"))
         if style < len(self.dates) and self.dates[style]:
             return self._moment(float(text))
-        return text if PLAIN_WHOLE.fullmatch(text) else spelled_number(float(text))
+        return (
+            text if PLAIN_WHOLE.fullmatch(text) or (signed and text == NEGATIVE_ZERO) else spelled_number(float(text))
+        )
 
     def _moment(self, days: float) -> str:
         """A date, a date with a clock, or below one day a clock alone."""
