@@ -6,6 +6,7 @@ once; what is left is then looked at.
 truth.
 ``neighbours``: pairs of neighbouring tables from every kind of source are published, and the folders compared
 (``neighbours spark csv`` to choose).
+``interrupts``: Ctrl-C at many moments of long commands (``interrupts release plan --count 30`` to choose).
 ``fuzz``: inputs that nobody would write are given to everything that reads (``fuzz data paths --seed 7`` to choose; at length:
 ``fuzz embeddings profiles models folders --count 5000``).
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,12 @@ from tests.attack.fuzz import KINDS, fuzz
 def main() -> int:
     """0 if nothing was wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
-    parser.add_argument("name", choices=["kills", "race", "fuzz", "forge", "neighbours"])
+    parser.add_argument("name", choices=["kills", "race", "fuzz", "forge", "neighbours", "interrupts"])
     parser.add_argument(
         "kinds",
         nargs="*",
-        help=f"for fuzz: {', '.join(KINDS)}; for neighbours: kinds of sources (default: all); for kills: local or spark",
+        help=f"for fuzz: {', '.join(KINDS)}; for neighbours: kinds of sources (default: all); for kills: local or spark; "
+        "for interrupts: commands (default: all)",
     )
     parser.add_argument("--count", type=int, default=200, help="how often each attack is made (default: 200)")
     parser.add_argument(
@@ -41,7 +43,7 @@ def main() -> int:
     if unknown := set(given.kinds) - set(_known(given.name)):
         parser.error(f"there is no {', '.join(sorted(unknown))} for {given.name}")
     failed = 0
-    attacks = {"fuzz": _fuzzed, "forge": _forged}.get(given.name, _attacked)
+    attacks = {"fuzz": _fuzzed, "forge": _forged, "interrupts": _interrupted}.get(given.name, _attacked)
     for name, problems in attacks(given):
         print(f"{name}: {given.count} times, {len(problems)} problems", *problems[:5], sep="\n  ", flush=True)
         failed += len(problems)
@@ -54,6 +56,8 @@ def _known(name: str) -> Sequence[str]:
         from tests.attack.neighbours import SOURCES
 
         return SOURCES
+    if name == "interrupts":
+        return tuple(_commands())
     if name == "kills":
         return ("local", "spark")
     return KINDS if name == "fuzz" else ()
@@ -62,6 +66,22 @@ def _known(name: str) -> Sequence[str]:
 def _fuzzed(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
     for kind in given.kinds or KINDS:
         yield kind, list(fuzz(kind, given.count, given.seed, given.first))
+
+
+def _commands() -> Mapping[str, Any]:
+    sys.path.append(str(Path(__file__).parents[1] / "support"))
+    from tests.attack.interrupts import COMMANDS
+
+    return COMMANDS
+
+
+def _interrupted(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
+    names = given.kinds or list(_commands())
+    from tests.attack.interrupts import interrupt
+
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            yield name, list(interrupt(name, Path(folder), given.count))
 
 
 def _forged(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:

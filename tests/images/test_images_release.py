@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 from face_support import face_files, tiny_model
@@ -17,6 +18,8 @@ import noisewright as nw
 from noisewright.core.errors import DataError, NoisewrightError
 from noisewright.images.pictures import chunks_of
 from noisewright.mechanisms.registry import registry
+from noisewright.releases import run
+from noisewright.releases.ledger.ledger import Ledger
 from noisewright.testing import check_entry
 
 COLUMN = {"name": "badge", "width": 8, "height": 6, "block": 2}
@@ -93,6 +96,78 @@ def test_paths_below_a_folder_and_bad_pictures(tmp_path: Path) -> None:
             nw.release(given, pa.table({"badge": ["0.png", name]}), output=target)
         assert name not in str(refused.value)
         assert not target.exists()
+
+
+def folder_of_pictures(tmp_path: Path, seeds: range) -> Path:
+    folder = tmp_path / "faces"
+    folder.mkdir(exist_ok=True)
+    for place, seed in enumerate(seeds):
+        (folder / f"{place}.png").write_bytes(small_picture(seed))
+    return folder
+
+
+def table_of_paths(tmp_path: Path, kind: str, many: int = 3) -> Any:
+    table = pa.table({"badge": [f"{place}.png" for place in range(many)]})
+    if kind == "arrow":
+        return table
+    path = tmp_path / f"badges.{kind}"
+    if kind == "csv":
+        pa_csv.write_csv(table, path)
+    else:
+        pq.write_table(table, path)
+    return path
+
+
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize(("kind", "engine"), [("csv", "local"), ("parquet", "spark"), ("arrow", "local")])
+def test_replaced_pictures_are_other_data(kind: str, engine: Any, tmp_path: Path, request: Any) -> None:
+    """The table of paths is the same, byte by byte."""
+    if engine == "spark":
+        request.getfixturevalue("spark_session")
+    given = policy(mechanism="pixel-laplace", folder=str(folder_of_pictures(tmp_path, range(3))), epsilon=10)
+    data, out = table_of_paths(tmp_path, kind), tmp_path / "out"
+
+    def spent() -> Any:
+        return nw.release(given, data, output=out, engine=engine).balance.spent_epsilon
+
+    assert [spent(), spent()] == [10, 10]  # read again
+    folder_of_pictures(tmp_path, range(10, 13))
+    with pytest.raises(NoisewrightError, match="replace"):
+        spent()
+    assert "released under this policy already" not in str(nw.plan(given, data).warnings)
+    assert nw.release(given, data, output=tmp_path / "other", engine=engine).balance.spent_epsilon == 20
+    folder_of_pictures(tmp_path, range(3))
+    assert spent() == 20  # the first ones again: their release is still there
+    (tmp_path / "faces" / "0.png").rename(tmp_path / "faces" / "x")
+    (tmp_path / "faces" / "1.png").rename(tmp_path / "faces" / "0.png")
+    (tmp_path / "faces" / "x").rename(tmp_path / "faces" / "1.png")
+    assert (
+        nw.release(given, data, output=tmp_path / "third", engine=engine).balance.spent_epsilon == 30
+    )  # in another order
+
+
+@pytest.mark.parametrize(("before", "spent"), [("recorded", 0), ("drawn", 10)])
+@pytest.mark.parametrize("folder", [True, False])
+def test_a_picture_that_changes_between_its_digest_and_the_draw_is_refused(
+    before: str, spent: int, folder: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faces = folder_of_pictures(tmp_path, range(3))
+    given = policy(mechanism="pixel-laplace", folder=str(faces), epsilon=10)
+    name = "check_data" if before == "recorded" else "spend"
+    real = getattr(run, name)
+
+    def changed(*args: Any, **more: Any) -> Any:
+        found = real(*args, **more)
+        (faces / "1.png").write_bytes(small_picture(77))
+        return found
+
+    monkeypatch.setattr(run, name, changed)
+    out = {"output": tmp_path / "out"} if folder else {}
+    with pytest.raises(DataError, match="a file that the table points to was changed"):
+        nw.release(given, table_of_paths(tmp_path, "csv"), **out)
+    assert not (tmp_path / "out").exists()
+    book = Ledger(tmp_path / "ledger.sqlite") if (tmp_path / "ledger.sqlite").exists() else None
+    assert (0 if book is None else book.remaining("badges").spent_epsilon) == spent
 
 
 @pytest.mark.parametrize(("bad", "said"), [(b"no picture", "is no picture"), (None, "missing values")])

@@ -4,6 +4,9 @@ import copy
 import multiprocessing
 import os
 import pickle
+import shutil
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -38,16 +41,20 @@ def test_a_seed_repeats_and_full_words_come_from_every_bit_generator() -> None:
     assert np.bitwise_or.reduce(words) == np.uint64(2**64 - 1)
 
 
-def test_the_stream_is_aes_256_in_counter_mode(monkeypatch: pytest.MonkeyPatch) -> None:
-    key, nonce = bytes(range(32)), bytes(range(100, 116))
-    seeds = iter([key, nonce])
+def test_the_stream_is_aes_256_in_counter_mode_from_a_fresh_nonce_for_every_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    key, nonces = bytes(range(32)), [bytes(range(n, n + 16)) for n in range(100, 104)]
+    seeds = iter([key, bytes(16), *nonces])
     monkeypatch.setattr(bits.os, "urandom", lambda n: next(seeds))
     stream = bits._Stream()
-    got = np.concatenate([stream.words(n) for n in (1, 2, 0, 5)]).tobytes()
+    got = [stream.words(n).tobytes() for n in (1, 4, 0, 5)]
     block = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
-    start = int.from_bytes(nonce, "big")
-    expected = b"".join(block.update((start + i).to_bytes(16, "big")) for i in range(4))
-    assert got == expected
+    for nonce, request in zip(nonces, got, strict=True):
+        start = int.from_bytes(nonce, "big")
+        expected = b"".join(block.update((start + i).to_bytes(16, "big")) for i in range(3))
+        assert request == expected[: len(request)]
+    assert [len(request) for request in got] == [8, 32, 0, 40]
 
 
 def test_large_requests_are_complete_and_never_repeat() -> None:
@@ -67,7 +74,7 @@ def test_a_new_key_is_taken_after_the_stated_volume(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(bits, "REKEY_WORDS", 1000)
     stream = bits._Stream()
     drawn = np.concatenate([stream.words(400) for _ in range(5)])
-    assert asked == [32, 16] * 3  # two requests fit in each key
+    assert asked == [32, 16, 16, 16] * 2 + [32, 16, 16]  # two requests fit in each key, each with a nonce of its own
     assert np.unique(drawn).size == drawn.size
 
 
@@ -112,30 +119,60 @@ def test_worker_processes_do_not_repeat_the_parent_or_each_other(method: str) ->
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # newer Pythons warn where threads are about
-def test_forked_samplers_draw_different_noise() -> None:
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_samplers_in_other_processes_and_their_copies_draw_different_noise(method: str) -> None:
     sampler = TableSampler([[1] * 256], width=8)
     sampler.draw(0)
-    with multiprocessing.get_context("fork").Pool(2, maxtasksperchild=1) as pool:
-        drawn = pool.map(some_noise, [sampler] * 3, chunksize=1)
-    drawn.append(some_noise(sampler))
-    for i in range(4):
+    with multiprocessing.get_context(method).Pool(2, maxtasksperchild=1) as pool:
+        drawn = pool.map(some_noise, [sampler] * (3 if method == "fork" else 2), chunksize=1)
+    copies = [sampler, copy.copy(sampler), copy.deepcopy(sampler), pickle.loads(pickle.dumps(sampler))]
+    drawn += map(some_noise, copies)
+    for i in range(len(drawn)):
         for j in range(i):
             # 400 draws from 256 values agree in 1.6 places on average; 20 has probability below 1e-15.
             assert sum(a == b for a, b in zip(drawn[i], drawn[j], strict=True)) < 20
 
 
-def test_the_process_id_alone_is_enough_to_drop_a_copied_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fork made outside Python runs no hooks: only the process id tells."""
-    source = bits_from(None)
-    source.words(1)
-    inherited = bits._streams.stream
-    monkeypatch.setattr(bits.os, "getpid", lambda: inherited.pid + 1)
-    child = source.words(100)
-    assert bits._streams.stream is not inherited
-    assert not np.isin(child, inherited.words(100)).any()
-    monkeypatch.undo()
-    source.words(1)  # and back in this process, the stand-in of the child is dropped in its turn
-    assert bits._streams.stream.pid == os.getpid()
+COPIES = """
+import ctypes, os, signal, sys
+from noisewright.noise import bits_from
+
+if sys.argv[1] == "forged":
+    os.getpid = lambda: 1
+source = bits_from(None)
+source.words(1)
+read, write = os.pipe()
+libc = ctypes.PyDLL(None)
+if sys.argv[1] == "namespace":  # a fork that runs no hooks of Python, into a new namespace
+    clone_newpid, sys_clone = 0x20000000, {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+    child = libc.syscall(sys_clone, clone_newpid | signal.SIGCHLD, 0, 0, 0, 0)
+else:
+    child = libc.fork()
+if child == 0:
+    os.write(write, source.words(100).tobytes() + bytes([os.getpid()]))
+    os._exit(0)
+assert child > 0
+theirs = os.read(read, 801)
+assert theirs[800] == os.getpid() == 1, "parent and child have the same process id"
+mine = source.words(100).tobytes()
+words = {lot[8 * n : 8 * n + 8] for lot in (mine, theirs) for n in range(100)}
+sys.exit(0 if len(words) == 200 else 3)
+"""
+
+
+@pytest.mark.parametrize("way", ["forged", "namespace"])
+def test_a_copy_of_the_process_with_the_same_process_id_repeats_nothing(way: str) -> None:
+    """A fork into a new namespace, made outside Python: neither a hook nor the process id tells."""
+    inside = ["unshare", "--user", "--map-root-user", "--pid", "--fork"] if way == "namespace" else []
+    if inside and (
+        shutil.which("unshare") is None
+        or subprocess.run([*inside, "true"], check=False, capture_output=True).returncode
+    ):
+        pytest.skip("no namespaces may be made here; the other way looks at the same")
+    run = subprocess.run(
+        [*inside, sys.executable, "-c", COPIES, way], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert run.returncode == 0, run.stderr or "the copy repeated words"
 
 
 def test_the_fork_hook_drops_the_streams_of_the_parent() -> None:

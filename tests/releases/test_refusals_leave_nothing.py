@@ -74,7 +74,7 @@ def test_the_first_release_that_is_not_refused_makes_the_ledger_and_its_folder(h
 
 
 def test_a_ledger_that_cannot_be_made_is_refused_before_the_data_are_looked_at(home, monkeypatch):
-    monkeypatch.setattr(run, "content_digest", lambda source: pytest.fail("the data were read"))
+    monkeypatch.setattr(run, "content_digest", lambda *data: pytest.fail("the data were read"))
     with pytest.raises(LedgerError, match=r"there is no folder .*nowhere; create it, or name another ledger"):
         nw.release(POLICY, AGES, output=home / "out", ledger=home / "nowhere" / "ledger")
     (home / "share").write_text("a file where a folder is wanted")
@@ -88,7 +88,7 @@ def test_a_ledger_that_goes_away_meanwhile_is_not_made_anew(home, monkeypatch):
     book = home / "ledger.sqlite"
     nw.release(POLICY, AGES, ledger=book)
 
-    def vanish(source):
+    def vanish(*data):
         book.unlink()
         return b"digest"
 

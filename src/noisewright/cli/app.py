@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import gc
 import os
+import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ import typer
 from noisewright.cli.shared.commands import Command, built
 from noisewright.cli.shared.output import printable, write_json
 from noisewright.core.loading.addresses import Addresses
+from noisewright.files.endings import was_interrupted
 
 __all__ = ["COMMANDS", "main", "run"]
 
@@ -76,6 +78,7 @@ def _leave(code: int) -> NoReturn:
     """End the process without taking every module apart first, which takes longer than many a command."""
     if threading.active_count() > 1:  # Python waits for threads that still work
         sys.exit(code)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: what is left takes no longer than to say so
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
@@ -94,6 +97,8 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else ERROR
     except Exception as problem:
+        if was_interrupted():
+            return INTERRUPTED
         if "NOISEWRIGHT_TRACEBACK" in os.environ:
             raise
         with contextlib.suppress(typer.Exit, OSError):

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from noisewright.files.channels import load_labelled_csv as load_labelled_csv
     from noisewright.files.channels import save as save
     from noisewright.files.endings import endings_as_exceptions as endings_as_exceptions
+    from noisewright.files.endings import interrupt_outside_imports as interrupt_outside_imports
+    from noisewright.files.endings import was_interrupted as was_interrupted
     from noisewright.files.folders import Found as Found
     from noisewright.files.folders import files_in as files_in
     from noisewright.files.folders import look_in as look_in

@@ -13,14 +13,16 @@ b'rows'
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import secrets
 import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 
 from noisewright.files.processes import dead, place, started
 
@@ -39,7 +41,8 @@ class Spool:
             weakref.finalize(self, file.close)
             return
         file.close()  # a system that cannot open a nameless file again: a name in a private folder
-        folder = _new_folder()
+        folder = _new_name()
+        os.mkdir(folder, 0o700)
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.path = os.path.join(folder, "rows")
         os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -47,17 +50,27 @@ class Spool:
 
 @contextmanager
 def scratch_folder() -> Iterator[str]:
-    """A private folder for as long as it is used."""
-    folder = _new_folder()
+    """A private folder for as long as it is used; if Ctrl-C comes while it is made or removed, it goes with the process."""
+    folder = _new_name()
+    remove = partial(_remove, folder, os.getpid())
+    atexit.register(remove)
     try:
+        os.mkdir(folder, 0o700)
         yield folder
     finally:
+        remove()
+        atexit.unregister(remove)
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # a forked child ends, too
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _new_folder() -> str:
+def _new_name() -> str:
     _clean()
-    return tempfile.mkdtemp(prefix=f"noisewright-{os.getpid()}-{started(os.getpid())}-{place()}-")
+    name = f"noisewright-{os.getpid()}-{started(os.getpid())}-{place()}-{secrets.token_hex(4)}"
+    return os.path.join(tempfile.gettempdir(), name)
 
 
 @cache

@@ -3,10 +3,11 @@ r"""The one doorway to randomness: every sampler of the library takes its bits f
 A source is anything with ``words(count)``, which returns that many independent, uniform 64-bit words. Two kinds come
 with the library:
 
-* the **system source** (``rng=None``): the AES-256-CTR keystream under a key and nonce from the operating system.
-  Each thread of each process has its own key, taken when the thread first draws, taken again in a forked child, and
-  replaced after every 64 MiB, so that a stolen key says nothing about noise drawn long before. Predicting the stream
-  is as hard as breaking AES;
+* the **system source** (``rng=None``): the AES-256-CTR keystream under a key from the operating system, with a fresh
+  nonce of 128 bits from the operating system for every request. So no copy of a process repeats a keystream: no forked
+  child, also in another process-id namespace, and no process restored from a checkpoint. Each thread has its own key,
+  taken again in a child that Python forks and after every 64 MiB, so that a stolen key says nothing about noise drawn
+  long before. Predicting the stream is as hard as breaking AES;
 * a **numpy generator**, for simulations and tests: repeatable, hence guessable, and marked ``for_release = False``.
 
 >>> bits_from(None).label
@@ -14,7 +15,8 @@ with the library:
 >>> bits_from(np.random.default_rng(7)).for_release
 False
 
-The construction is the CTR mode of NIST SP 800-38A (2001), keyed from ``os.urandom``.
+The construction is the CTR mode of NIST SP 800-38A (2001), with key and nonces from ``os.urandom``. Under one key at
+most 2**23 requests are made, of at most 2**16 blocks each: two of them share a block with a probability below 2**-64.
 """
 
 from __future__ import annotations
@@ -35,7 +37,10 @@ __all__ = ["Bits", "GeneratorBits", "Rng", "SystemBits", "bits_from", "half_word
 REKEY_WORDS = 1 << 23
 """A system stream takes a new key after this many 64-bit words (64 MiB)."""
 
-_ZEROS = memoryview(bytes(1 << 20))
+MOST_WORDS = 1 << 17
+"""A request under one nonce has at most this many words (1 MiB)."""
+
+_ZEROS = memoryview(bytes(8 * MOST_WORDS))
 
 
 @runtime_checkable
@@ -69,6 +74,8 @@ def bits_from(rng: Rng = None) -> Bits:
     """
     if rng is None:
         return SystemBits()
+    if isinstance(rng, SystemBits | GeneratorBits):  # looked at first: to ask for a protocol takes longer than a draw
+        return rng
     if isinstance(rng, Bits) and not isinstance(rng, type):
         return rng
     if isinstance(rng, np.random.Generator):  # which is loaded by now: NumPy loads this part when it is first asked for
@@ -83,8 +90,9 @@ def bits_from(rng: Rng = None) -> Bits:
 class SystemBits:
     """The AES-256-CTR stream of the calling thread.
 
-    The object is a handle and holds no key: the stream belongs to the (process, thread) that asks. So a copy, a pickle
-    sent to a worker, or a child forked from this process can never repeat words that were already handed out.
+    The object is a handle and holds no key: the stream belongs to the (process, thread) that asks, and every request
+    begins at a place in it that the operating system draws. So a copy, a pickle sent to a worker, or a child forked
+    from this process never repeats words that were already handed out.
 
     >>> import pickle
     >>> one = SystemBits()
@@ -102,10 +110,9 @@ class SystemBits:
         return RELEASE_RANDOMNESS
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        # The fork hook below already drops the parent's streams; the process id is checked as well, because a fork
-        # made outside Python does not run hooks.
-        stream: _Stream | None = getattr(_streams, "stream", None)
-        if stream is None or stream.pid != os.getpid():
+        try:
+            stream: _Stream = _streams.stream
+        except AttributeError:
             stream = _streams.stream = _Stream()
         return stream.words(count)
 
@@ -140,10 +147,9 @@ def quarter_words(bits: Bits, count: int) -> NDArray[np.uint16]:
 
 
 class _Stream:
-    """One keyed stream: used by one thread of one process, never copied."""
+    """One keyed stream: used by one thread of one process, and harmless where the system copies the whole process."""
 
     def __init__(self) -> None:
-        self.pid = os.getpid()
         self._rekey()
 
     def _rekey(self) -> None:
@@ -153,16 +159,13 @@ class _Stream:
         self._cipher = Cipher(algorithms.AES(os.urandom(32)), modes.CTR(os.urandom(16))).encryptor()
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        parts = []
-        while True:
-            part = min(count, len(_ZEROS) // 8)
-            if part > self._left:
-                self._rekey()
-            self._left -= part
-            parts.append(self._cipher.update(_ZEROS[: 8 * part]))
-            count -= part
-            if count <= 0:
-                return np.frombuffer(parts[0] if len(parts) == 1 else b"".join(parts), dtype=np.uint64)
+        if count > MOST_WORDS:
+            return np.concatenate([self.words(min(count - n, MOST_WORDS)) for n in range(0, count, MOST_WORDS)])
+        if count > self._left:
+            self._rekey()
+        self._left -= count or 1
+        self._cipher.reset_nonce(os.urandom(16))
+        return np.frombuffer(self._cipher.update(_ZEROS[: 8 * count]), np.uint64)
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a keyed stream cannot be copied or pickled; ask bits_from(None) for a source instead.")

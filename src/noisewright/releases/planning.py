@@ -27,6 +27,7 @@ from noisewright.releases.ledger.ledger import Input, Ledger
 from noisewright.releases.output.mark import content_digest
 from noisewright.releases.output.places import check_places
 from noisewright.releases.output.recorded import check_locks
+from noisewright.releases.output.references import References
 from noisewright.releases.plan import BudgetLeft, Plan, make_plan, solve
 from noisewright.releases.policy.policy import Policy, as_policy
 from noisewright.releases.sources.duck import one_database
@@ -107,7 +108,7 @@ def _made_already(ledger: AnyLedger, found: Plan, source: Source) -> Iterator[st
     book, policy = existing_ledger(ledger, found), found.policy
     if book is None or policy.digest() not in {entry.policy for entry in book.entries(policy.dataset)}:
         return
-    same = book.made_before(policy.digest(), content_digest(source))[:1]
+    same = book.made_before(policy.digest(), content_digest(source, References(source, found.columns)))[:1]
     for one in same:
         yield (
             f"these data were released under this policy already ({one.in_words()}): another format of that is free, and a new "

@@ -51,6 +51,7 @@ from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
 from noisewright.releases.output.mark import Mark, content_digest
 from noisewright.releases.output.places import check_apart, check_places
 from noisewright.releases.output.recorded import belongs_to, check_locks, complete
+from noisewright.releases.output.references import References
 from noisewright.releases.output.staging import Staging, clean
 from noisewright.releases.output.written_answers import write_answer
 from noisewright.releases.plan import Plan, has_public_rows, listed, make_plan
@@ -226,7 +227,8 @@ def release_as(
             check_apart(source, output)
             runner.check_output(source, plan.columns, format)
             _mend(output, book)
-        staging, content = None, b"" if seed is not None else content_digest(source)
+        references = References(source, plan.columns)
+        staging, content = None, b"" if seed is not None else content_digest(source, references)
         if book is not None and not again:
             if output is not None and (there := read_folder(output, plan, content, book)) is not None:
                 if there.is_stored_as(format):
@@ -250,6 +252,7 @@ def release_as(
         if warn is not None:
             for caution in cautions:
                 warn(caution)
+        references.check_unchanged()
         _log.info("checked the data")
         balance = None
         if seed is None:
@@ -262,7 +265,7 @@ def release_as(
         # From here on things are drawn.
         certificate = ReleaseCertificate.build(plan, simulated=seed is not None)
         answers = {q.name: q.answer(tables, seed) for q, tables in zip(plan.queries, exact, strict=True)}
-        made = _Made(plan, certificate, answers, balance, seed, runner.name, cautions)
+        made = _Made(plan, certificate, answers, balance, seed, runner.name, cautions, references)
         if staging is None:
             return _in_kind(_in_memory(made, runner, source, book, name), source)
         mark = Mark.new(book, content)
@@ -340,6 +343,7 @@ class _Made:
     seed: int | None
     engine: str
     cautions: tuple[str, ...]
+    references: References
 
     def page(self, marginals: list[Marginal], rows: int | None, files: tuple[str, ...] = ()) -> str:
         simulated = self.seed is not None
@@ -366,6 +370,7 @@ def _in_memory(made: _Made, engine: Engine, source: Source, book: Ledger | None,
     plan, table, rows, marginals = made.plan, None, None, []
     if plan.columns:
         drawn = engine.frame(source, plan.columns, plan.policy.unit, made.seed, plan.policy.order)
+        made.references.check_unchanged()
         rows = engine.length(drawn)
         if isinstance(drawn, pa.Table):
             marginals, table = marginals_of(plan.columns, iter(drawn.to_batches())), source.wrap(drawn)
@@ -391,6 +396,7 @@ def _to_folder(
         path = folder / f"data.{format}"
         policy = plan.policy
         rows = engine.perturb(source, plan.columns, policy.unit, path, format, made.seed, progress, policy.order)
+        made.references.check_unchanged()
         outputs[path.name] = path
         charted = [name for column in plan.columns for name in column.outputs if column.charted]
         every = max(1, round(rows / CHARTED))

@@ -135,8 +135,8 @@ def test_text_of_a_parquet_file_that_is_none_is_refused_as_it_is_read(tmp_path: 
     [
         ("a.csv", b"a\0b,c\n1,2\n", "a column whose name is no text"),
         ("a.csv", b"a,a\n1,2\n", "two columns of the same name"),
-        ("a.csv", b"a," * 1_000_000 + b"b\n1", "the first row of a.csv has more than 1,048,576 characters"),
-        ("a.csv", b'"' + b"x" * 3_000_000, "the first row of a.csv has more than 1,048,576 characters"),
+        ("a.csv", b"a," * 3_000_000 + b"b\n1", "the first row of a.csv has more than 4,194,304 characters"),
+        ("a.csv", b'"' + b"x" * 5_000_000, "the first row of a.csv has more than 4,194,304 characters"),
         ("a.csv", b",".join(b"c%d" % n for n in range(20_001)) + b"\n", "20,001 columns, and 20,000 are the most"),
         ("a.csv.gz", gzip.compress(b"x" * 30_000_000, 1, mtime=0), "the first row of a.csv.gz has more than"),
         (

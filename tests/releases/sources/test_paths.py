@@ -136,7 +136,7 @@ def test_folders_on_the_way_add_no_column(tmp_path: Path, suffix: str) -> None:
     source = source_of(folder)
     assert source.schema.names == ["patient", "smoker"]
     with source.database() as duck:
-        assert duck.sql("SELECT * FROM data").columns == ["patient", "smoker"]
+        assert duck.sql("SELECT * FROM data").to_arrow_table().column_names == ["patient", "smoker"]
         assert duck.sql("SELECT count(*) FROM data WHERE smoker = 'maybe'").fetchall() == [(0,)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -125,14 +126,14 @@ def _export(path: str) -> list[str]:
     modules = {**others, main.name: checker}
     contents = {main.with_name(name): Path(str(module.__file__)).read_bytes() for name, module in modules.items()}
     missing = [target for target, content in contents.items() if not _is_there(target, content)]
-    done: list[Path] = []
     try:
         for target in missing:
             write_atomically(target, contents[target])
-            done.append(target)
-    except BaseException:  # all or none
-        for target in done:
-            target.unlink(missing_ok=True)
+    except BaseException:  # all or none; the last one may be there although it was interrupted
+        for target in missing:
+            with contextlib.suppress(OSError):
+                if target.read_bytes() == contents[target]:
+                    target.unlink()
         raise
     *beside, first = map(str, contents)
     return [first, *beside]

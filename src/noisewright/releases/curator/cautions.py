@@ -17,13 +17,13 @@ from itertools import permutations
 from math import isfinite
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from noisewright.core.errors import DataError
 from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.engines.engine import Engine
 from noisewright.releases.plan import Plan
+from noisewright.releases.sources.connection import Connection
 from noisewright.releases.sources.duck import identifier, quiet
 from noisewright.releases.sources.source import Source
 
@@ -48,7 +48,7 @@ def data_cautions(plan: Plan, source: Source, engine: Engine) -> list[str]:
 class _Sample:
     """The first rows of the table, in memory: columns of listed values under short names, and the number of each row."""
 
-    def __init__(self, plan: Plan, duck: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, plan: Plan, duck: Connection) -> None:
         self.duck = duck
         self.places = {
             name: f"c{place}"
@@ -63,7 +63,7 @@ class _Sample:
         return [int(count) for count in _row(self.duck, wanted, relation)]
 
 
-def _ranges(plan: Plan, source: Source, duck: duckdb.DuckDBPyConnection) -> Iterator[str]:
+def _ranges(plan: Plan, source: Source, duck: Connection) -> Iterator[str]:
     declared = {c.names[0]: c.parameters.get("within") for c in plan.policy.columns if len(c.names) == 1}
     declared.update({q.column: q.within for q in plan.policy.queries if q.column is not None and q.within is not None})
     ends = {name: _ends(within) for name, within in declared.items() if _is_number(source.types.get(name))}
@@ -118,7 +118,7 @@ def _dependence(plan: Plan, sample: _Sample) -> Iterator[str]:
             yield f"{second} follows from {first} in this table: whoever learns {first} knows {second}.{weak}"
 
 
-def _row(duck: duckdb.DuckDBPyConnection, wanted: Sequence[str], relation: str) -> tuple[Any, ...]:
+def _row(duck: Connection, wanted: Sequence[str], relation: str) -> tuple[Any, ...]:
     """Several numbers about a relation, in one go."""
     if not wanted:
         return ()

@@ -29,6 +29,8 @@ from noisewright.releases.engines._shuffling import in_random_order, keyed
 from noisewright.releases.engines._threads import through
 from noisewright.releases.engines.engine import OutputFormat, Progress
 from noisewright.releases.engines.units import named_unit, refuse_excess, units_sql, who_sql
+from noisewright.releases.kinds.binary import BYTES
+from noisewright.releases.kinds.kept import visible_type
 from noisewright.releases.kinds.texts import is_text
 from noisewright.releases.policy.policy import Order, UnitPolicy
 from noisewright.releases.queries.dialects import DUCKDB
@@ -41,6 +43,8 @@ __all__ = ["LocalEngine", "check_writable", "needed", "rows_writer"]
 
 GROUPED = 8
 """Blocks in a row group of the Parquet output."""
+LONGEST_LINE = 1_900_000
+"""Bytes of the texts in a row of a CSV file, which leaves room for its other cells."""
 
 
 class LocalEngine:
@@ -82,8 +86,7 @@ class LocalEngine:
 
     def check_output(self, source: Source, plans: Sequence[ColumnPlan], format: OutputFormat) -> None:
         check_writable(format, output_schema(plans, source.schema))
-        if format == "xlsx":
-            _check_room(source, plans)
+        _check_room(source, plans, format)
 
     def units(self, source: Source, unit: UnitPolicy) -> Iterator[bytes]:
         column = named_unit(unit, self.types(source))
@@ -248,15 +251,25 @@ def check_writable(format: OutputFormat, schema: pa.Schema) -> None:
             ) from None
 
 
-def _check_room(source: Source, plans: Sequence[ColumnPlan]) -> None:
-    """Refuse what a sheet has no room for, before anything is spent: rows, and texts that are released as they are."""
+def _check_room(source: Source, plans: Sequence[ColumnPlan], format: OutputFormat) -> None:
+    """Refuse what cells have no room for, before anything is spent: rows, and texts that are released as they are."""
+    if format == "xlsx" or format.startswith("csv"):
+        kept = [name for plan in plans if plan.mechanism is None for name in plan.names]
+        texts = [name for name in kept if is_text(visible_type(source.schema.field(name).type))]
+        if format == "xlsx":
+            _check_sheet(source, texts)
+        elif texts and source.format != "csv":  # whose rows had room in such a file
+            _check_lines(source, texts)
+
+
+def _check_sheet(source: Source, texts: Sequence[str]) -> None:
     from noisewright.releases.sources.sheets import LONGEST_TEXT, MOST_ROWS
 
-    kept = [name for plan in plans if plan.mechanism is None for name in plan.names]
-    texts = [name for name in kept if is_text(source.schema.field(name).type)]
-    longest = "".join(f", max(length({DUCKDB.quote(name)}))" for name in texts)
-    with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged"):
-        ((rows, *lengths),) = duck.sql(f"SELECT count(*){longest} FROM data").fetchall()
+    longest = "".join(f", max({_units(DUCKDB.quote(name))})" for name in texts)
+    rows, lengths = source.rows, [0] * len(texts)
+    if rows is None or texts:
+        with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged"):
+            ((rows, *lengths),) = duck.sql(f"SELECT count(*){longest} FROM data").fetchall()
     if rows > MOST_ROWS:
         raise DataError(f"a sheet has room for {MOST_ROWS:,} rows, and this table has more; choose another format.")
     for name, length in zip(texts, lengths, strict=True):
@@ -265,6 +278,24 @@ def _check_room(source: Source, plans: Sequence[ColumnPlan]) -> None:
                 f"the column {name!r} has a text of more than {LONGEST_TEXT:,} characters, for which a cell of a sheet has no "
                 "room; choose another format."
             )
+
+
+def _units(text: str) -> str:
+    """The length of a text as spreadsheets count it: a sign beyond the first 65,536 of Unicode counts twice."""
+    beyond = f"length(regexp_replace({text}, '[^\\x{{10000}}-\\x{{10FFFF}}]', '', 'g'))"
+    return f"CASE WHEN 2 * length({text}) > 32767 THEN length({text}) + {beyond} ELSE length({text}) END"
+
+
+def _check_lines(source: Source, texts: Sequence[str]) -> None:
+    quoted = [DUCKDB.quote(name) for name in texts]
+    sizes = [f"coalesce(2 * strlen({one}) - strlen(replace({one}, '\"', '')), 0)" for one in quoted]
+    with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged"):
+        ((longest,),) = duck.sql(f"SELECT max({' + '.join(sizes)}) FROM data").fetchall()
+    if (longest or 0) > LONGEST_LINE:
+        raise DataError(
+            f"the kept texts of a row ({', '.join(texts)}) have more than {LONGEST_LINE:,} bytes together, for which a row of a "
+            "CSV file has no room; choose another format."
+        )
 
 
 # Writing ------------------------------------------------------------------------------------------------------------------
@@ -334,6 +365,8 @@ def _begun(target: Any, format: OutputFormat, schema: pa.Schema) -> Iterator[Any
         case _:
             from pyarrow.csv import CSVWriter
 
+            if any(BYTES.holds(type_) for type_ in schema.types):
+                raise pa.ArrowInvalid("a cell cannot hold this type")
             packed = PACKED.get(packed_ending(format))  # Arrow states no name and no time in the compressed file
             with pa.output_stream(target, compression=packed) as file, CSVWriter(file, schema) as writer:
                 yield writer

@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.files.inputs import read_input
+from noisewright.files.inputs import check_input, read_input
 from noisewright.mechanisms.arrow import arrow_array, numpy_array
 from noisewright.releases.kinds.kind import BLOCK_BYTES, Form, Kind, rows_of
 from noisewright.releases.kinds.texts import is_text, plain_text
@@ -117,8 +117,26 @@ class Image(Kind):
         """None: nothing is computed from pictures."""
         return None
 
+    def named(self, array: pa.Array) -> list[Path | None] | None:
+        """The files below the folder, where cells are paths; None for one that :meth:`read` refuses."""
+        cells = plain_text(array)
+        return [self._named(path) for path in cells.to_pylist()] if is_text(cells.type) else None
+
+    def _named(self, path: str | None) -> Path | None:
+        try:
+            return None if path is None else self._place(path)
+        except DataError:
+            return None
+
     def _file(self, path: str) -> bytes:
         """The bytes of one file below the folder; no message shows its name."""
+        try:
+            return read_input(self._place(path), LARGEST_FILE)
+        except OSError:
+            raise DataError("a file of a picture cannot be read; correct the data, or the folder.") from None
+
+    def _place(self, path: str) -> Path:
+        """Where one file below the folder is."""
         if self.folder is None:
             raise DataError(
                 "the pictures are paths of files, and the policy names no folder for them; say folder = ...."
@@ -133,7 +151,8 @@ class Image(Kind):
                 raise DataError("a path of a picture leaves its folder by a link; put the file itself there.")
             if not found.is_file():
                 raise DataError("a path of a picture is no file; correct the data, or the folder.")
-            return read_input(found, LARGEST_FILE)
+            check_input(found, LARGEST_FILE)
+            return found
         except DataError:
             raise
         except OSError as problem:

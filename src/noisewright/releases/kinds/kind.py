@@ -25,6 +25,7 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import pyarrow as pa
@@ -126,6 +127,10 @@ class Kind:
         )
 
     # Columns ----------------------------------------------------------------------------------------------------------
+
+    def named(self, array: pa.Array) -> list[Path | None] | None:
+        """The files that the cells name, None for a cell that names none; None where cells are values themselves."""
+        return None
 
     def present(self, array: pa.Array) -> Mask | None:
         """Where nothing is missing; None where that is everywhere."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from noisewright.releases.output.recorded import check_record as check_record
     from noisewright.releases.output.recorded import complete as complete
     from noisewright.releases.output.recorded import sealed_lock as sealed_lock
+    from noisewright.releases.output.references import References as References
     from noisewright.releases.output.staging import Staging as Staging
     from noisewright.releases.output.staging import clean as clean
     from noisewright.releases.output.written_answers import read_answer as read_answer

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import secrets
 from collections.abc import Iterator
@@ -21,12 +22,11 @@ from dataclasses import dataclass
 from noisewright.core.errors import FileFormatError
 from noisewright.files.inputs import open_input
 from noisewright.releases.ledger.ledger import NONCE_BYTES, Ledger
+from noisewright.releases.output.references import CHUNK, References
 from noisewright.releases.sources.duck import quiet
 from noisewright.releases.sources.source import Source
 
 __all__ = ["Mark", "content_digest", "fingerprint"]
-
-CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -49,17 +49,17 @@ def fingerprint(book: Ledger | None, content: bytes, nonce: bytes) -> str:
     return book.fingerprint(content, nonce) if book is not None and content else f"unknown-{secrets.token_hex(16)}"
 
 
-def content_digest(source: Source) -> bytes:
+def content_digest(source: Source, references: References | None = None) -> bytes:
     """SHA-256 of the data, for keyed digests alone: by itself it would confirm guesses. Empty where only Spark can read them.
 
-    Of files it is that of their bytes, whatever they are called. It needs no ledger, so that all of the data are read before
-    there is one.
+    Of files it is that of their bytes, whatever they are called, also of those that rows point to. It needs no ledger, so that
+    all of the data are read before there is one.
     """
     if source.format in ("spark", "remote"):
         return b""
     found = hashlib.sha256()
     with quiet(f"{source.name} cannot be read to its end", FileFormatError):
-        for part in _content(source):
+        for part in itertools.chain(_content(source), () if references is None else references.contents()):
             found.update(part)
     return found.digest()
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.releases.sources.connection import Connection as Connection
     from noisewright.releases.sources.delimited import Delimited as Delimited
     from noisewright.releases.sources.delimited import check_spelled as check_spelled
     from noisewright.releases.sources.delimited import header_of as header_of

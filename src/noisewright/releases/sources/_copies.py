@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from noisewright.files.scratch import Spool
+from noisewright.releases.sources.connection import Batches
 from noisewright.releases.sources.duck import check_names, quiet, valid
 from noisewright.releases.sources.source import Source, SourceKind, stamps_of
 
@@ -18,11 +19,11 @@ __all__ = ["spooled", "used_part"]
 def spooled(
     kind: SourceKind,
     name: str,
-    reader: pa.RecordBatchReader,
+    reader: pa.RecordBatchReader | Batches,
     used: Collection[str] | None,
 ) -> Source:
     """Write what can be read once to a temporary file, which goes when the source goes."""
-    check_names(name, reader.schema.names)
+    check_names(name, reader.schema.names, used)
     kept = used_part(reader.schema, used)
     spool, rows = Spool(), 0
     options = pa.ipc.IpcWriteOptions(compression="lz4", unify_dictionaries=True)

@@ -20,7 +20,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,15 +44,15 @@ from noisewright.releases.sources.duck import (
     quiet,
 )
 
-__all__ = ["Delimited", "check_spelled", "header_of", "in_sql", "misfit", "read_delimited", "relation_of"]
+__all__ = ["Delimited", "check_spelled", "header_of", "in_sql", "misfit", "read_delimited", "relation_of", "wide_rows"]
 
 LADDER = (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us"), ZONED)
 """The types that are tried; the first that all cells have is chosen, and text if there is none."""
 SEPARATORS = (",", ";", "\t", "|")
 BATCH = 65_536
 CHUNK = 1 << 20
-LONGEST_HEADER = 1 << 20
-LONGEST_LINE = 1 << 21
+LONGEST_HEADER = 4 << 20
+LONGEST_LINE = 4 << 20
 
 
 class Delimited:
@@ -79,6 +79,7 @@ def read_delimited(
     """
     title = title or Path(paths[0]).name
     separator, names = header_of(paths[0], title)
+    check_names(title, names)
     if used is not None:
         types = {name: types.get(name, pa.string()) if name in used else pa.string() for name in names}
     check_spelled({name: types[name] for name in names if name in types}, title)
@@ -143,8 +144,32 @@ def header_of(path: str, name: str | None = None) -> tuple[str, list[str]]:
         raise FileFormatError(f"{sentence}.") from None
     if not all(names):
         raise FileFormatError(f"{name} has a column without a name; name every column in the first row.")
-    check_names(name, names)
+    check_names(name, names, names)
     return separator, names
+
+
+def wide_rows(
+    paths: Sequence[str], separator: str, names: Sequence[str], used: Sequence[str]
+) -> Iterator[list[str | None]]:
+    """Some cells of every row, in the order of ``used``, of files that have too many columns for DuckDB."""
+    title, places = Path(paths[0]).name, [names.index(name) for name in used]
+    for path in paths:
+        if header_of(path) != (separator, list(names)):
+            raise DataError(f"{Path(path).name} has another header than {title}; all files need the same one.")
+        try:
+            with _unpacked(path) as plain, io.TextIOWrapper(plain, encoding="utf-8-sig", newline="") as file:
+                rows = csv.reader(file, delimiter=separator, strict=True)
+                next(rows)
+                for row in rows:
+                    if len(row) != len(names):
+                        raise FileFormatError(
+                            f"{Path(path).name} has a row with another number of cells than the header has names."
+                        )
+                    yield [row[place] or None for place in places]
+        except OSError:
+            raise _unreadable(Path(path).name) from None
+        except (csv.Error, UnicodeError):
+            raise FileFormatError(f"{Path(path).name} is not a table in UTF-8 with cells of up to 128 kB.") from None
 
 
 def _check_whole(path: str) -> None:

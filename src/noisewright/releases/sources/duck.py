@@ -12,7 +12,7 @@ noisewright.core.errors.DataError: the numbers cannot be read.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -23,10 +23,12 @@ import pyarrow as pa
 
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError
 from noisewright.files.scratch import scratch_folder
+from noisewright.releases.sources.connection import Connection
 
 __all__ = [
     "FILES",
     "MEMORY",
+    "MOST_COLUMNS",
     "PACKED",
     "check_names",
     "connected",
@@ -42,6 +44,7 @@ __all__ = [
 MEMORY = "400MB"
 """What DuckDB may hold; the rest of a large sort or grouping goes to a private temporary folder."""
 MOST_COLUMNS = 20_000
+"""The maximum number of columns that DuckDB is given; it takes minutes to begin with more."""
 MOST_IN_BATCH = 2**31 - 1
 """Arrow's own advice; more can only be said of columns that take no room."""
 SETTINGS: dict[str, str | int | float | list[str]] = {
@@ -68,7 +71,7 @@ _SHARED: ContextVar[tuple[ExitStack, _Known] | None] = ContextVar("_SHARED", def
 class _Database(NamedTuple):
     """A database, and the names under which it reaches the files that it may read."""
 
-    duck: duckdb.DuckDBPyConnection
+    duck: Connection
     links: list[str]
 
 
@@ -84,7 +87,7 @@ def one_database() -> Iterator[None]:
 
 
 @contextmanager
-def connected(paths: Sequence[str] = (), *, database: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+def connected(paths: Sequence[str] = (), *, database: str | None = None) -> Iterator[Connection]:
     """A connection of our own: all cores, bounded memory, rows in their order, in UTC; it reaches what is named and nothing else.
 
     The files at ``paths`` are :data:`FILES` in its SQL. They have plain names for DuckDB (links in a private folder), so that
@@ -124,7 +127,8 @@ def _database(paths: Sequence[str], database: str | None) -> Iterator[_Database]
         links = [os.path.join(folder, f"{place}{packed_ending(path)}") for place, path in enumerate(paths)]
         for path, link in zip(paths, links, strict=True):
             os.symlink(os.path.abspath(path), link)
-        duck = duckdb.connect(config={**SETTINGS, "threads": os.cpu_count() or 1, "temp_directory": folder})
+        settings = {**SETTINGS, "threads": os.cpu_count() or 1, "temp_directory": folder}
+        duck = Connection(duckdb.connect(config=settings))
         try:
             duck.execute("SET GLOBAL TimeZone = 'UTC'")  # moments do not depend on where the machine stands
             duck.execute("SET VARIABLE files = $1", [links])
@@ -188,13 +192,16 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def check_names(name: str, columns: Sequence[str]) -> None:
-    """SQL does not tell upper from lower case in names, so two columns must differ in more than that."""
+def check_names(name: str, columns: Sequence[str], used: Collection[str] | None = None) -> None:
+    """SQL does not tell upper from lower case in names, so two columns must differ in more than that.
+
+    Of how many columns there may be: where a policy says which are ``used``, only they are read.
+    """
     if not columns:
         raise DataError(f"{name} has no columns.")
-    if len(columns) > MOST_COLUMNS:
+    if used is None and len(columns) > MOST_COLUMNS:
         raise DataError(
-            f"{name} has {len(columns):,} columns, and {MOST_COLUMNS:,} are the most; leave out those that are not used."
+            f"{name} has {len(columns):,} columns, and {MOST_COLUMNS:,} are the most where all are read; leave some out."
         )
     if any("\0" in column or not _encodes(column) for column in columns):
         raise DataError(

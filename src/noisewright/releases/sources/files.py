@@ -22,9 +22,19 @@ from noisewright.files.inputs import check_input, open_input
 from noisewright.releases.kinds.casts import fits_json
 from noisewright.releases.sources._arrow_sizes import check_arrow_sizes
 from noisewright.releases.sources._cells import Cells, from_cells
-from noisewright.releases.sources._copies import spooled
-from noisewright.releases.sources.delimited import check_spelled, header_of, in_sql, misfit, read_delimited
-from noisewright.releases.sources.duck import FILES, check_names, connected, identifier, literal, quiet, readable, valid
+from noisewright.releases.sources._copies import spooled, used_part
+from noisewright.releases.sources.delimited import check_spelled, header_of, in_sql, misfit, read_delimited, wide_rows
+from noisewright.releases.sources.duck import (
+    FILES,
+    MOST_COLUMNS,
+    check_names,
+    connected,
+    identifier,
+    literal,
+    quiet,
+    readable,
+    valid,
+)
 from noisewright.releases.sources.source import BATCH, SUFFIXES, Format, Source, arrow_file, stamps_of
 
 __all__ = ["files_of", "format_of", "from_arrow", "from_path", "names_without_types"]
@@ -60,6 +70,12 @@ def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str]
     _log.debug("reading %s as %s", name, form)
     if form == "sheet":
         raise FileFormatError(f"{name} is a folder of workbooks; name one of them.")
+    if form == "csv" and used is not None and len((wide := header_of(paths[0]))[1]) > MOST_COLUMNS:
+        separator, names = wide
+        kept = [one for one in names if one in used] or names[:1]
+        return _copied(
+            from_cells(name, text, kept, wide_rows(paths, separator, names, kept), types, used), paths, stamps
+        )
     if form == "csv":
         found = read_delimited(paths, types, used)
         guessed = frozenset(found.schema.names) - set(types)
@@ -73,8 +89,19 @@ def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str]
         guessed = frozenset(schema.names) - set(types)
         return Source("file", name, form, schema, None, paths, relation, stamps=stamps, guessed=guessed)
     schema, rows, relation = _from_parquet(paths) if form == "parquet" else from_arrow(paths)
-    check_names(name, schema.names)
+    check_names(name, schema.names, used)
+    if form == "parquet" and len(schema) > MOST_COLUMNS:
+        whole = Source("file", name, form, schema, rows, paths, stamps=stamps)
+        kept = used_part(schema, used)
+        reader = pa.RecordBatchReader.from_batches(kept, whole.batches(kept.names))
+        return _copied(spooled("file", name, reader, used), paths, stamps)
     return Source("file", name, form, schema, rows, paths, relation, stamps=stamps)
+
+
+def _copied(copy: Source, paths: tuple[str, ...], stamps: tuple[tuple[int, ...], ...]) -> Source:
+    """A copy of the used columns of files with very many, which nobody changed meanwhile."""
+    replace(copy, paths=paths, stamps=stamps).check_unchanged()
+    return replace(copy, origin=paths)
 
 
 def files_of(text: str) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def from_pandas(
     The others have the types of their dtypes. A column of objects has none, so it is text, or the policy must say what it is.
     """
     names = [str(name) for name in frame.columns]
-    check_names("the pandas frame", names)
+    check_names("the pandas frame", names, used)
     columns: dict[str, Any] = {}
     for place, name in enumerate(names):
         if used is None or name in used:
@@ -81,7 +81,7 @@ def from_polars(frame: Any, used: Collection[str] | None) -> Source:
         spool, oldest = Spool(), polars.CompatLevel.oldest()
         try:
             names = frame.collect_schema().names()
-            check_names("the Polars frame", names)
+            check_names("the Polars frame", names, used)
             chosen = frame.select([name for name in names if used is None or name in used] or names[:1])
             chosen.sink_ipc(spool.path, maintain_order=True, compression="lz4", compat_level=oldest)
         except NoisewrightError:
@@ -93,7 +93,7 @@ def from_polars(frame: Any, used: Collection[str] | None) -> Source:
         return Source(
             "polars-lazy", "the Polars frame", "arrow", schema, rows, (spool.path,), held=spool, stamps=stamps
         )
-    check_names("the Polars frame", frame.columns)
+    check_names("the Polars frame", frame.columns, used)
     chosen = frame.select([name for name in frame.columns if used is None or name in used])
     if chosen.columns:
         return in_memory("polars", "the Polars frame", chosen.to_arrow())

@@ -32,6 +32,7 @@ import pyarrow as pa
 from noisewright.core.errors import ParameterError
 from noisewright.releases.kinds.numbers import INTEGER, NUMBER
 from noisewright.releases.sources._copies import spooled, used_part
+from noisewright.releases.sources.connection import Result
 from noisewright.releases.sources.duck import check_names, quiet
 from noisewright.releases.sources.files import from_path
 from noisewright.releases.sources.frames import from_pandas, from_polars, in_memory
@@ -79,13 +80,13 @@ def _source_of(
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
     if isinstance(data, pa.Table):
-        check_names("the Arrow table", data.schema.names)
+        check_names("the Arrow table", data.schema.names, used)
         return in_memory("arrow", "the Arrow table", data.select(used_part(data.schema, used).names))
     if isinstance(data, pa.RecordBatchReader):
         return spooled("reader", "the record batch reader", data, used)
     if isinstance(data, duckdb.DuckDBPyRelation):
         with quiet("the DuckDB relation cannot be run"):
-            return spooled("duckdb", "the DuckDB relation", data.to_arrow_reader(BATCH), used)
+            return spooled("duckdb", "the DuckDB relation", Result(data).to_arrow_reader(BATCH), used)
     if module == "pandas" and hasattr(data, "columns"):
         return from_pandas(data, types, stated, used)
     if module == "polars" and hasattr(data, "lazy"):

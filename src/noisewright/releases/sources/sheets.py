@@ -1,7 +1,8 @@
 r"""The released table as a sheet of an ``.xlsx`` workbook, written row by row and without anything about who wrote it or when.
 
 Text is written as text, in the cell itself: whatever it begins with, no spreadsheet takes it for a formula. Numbers, true/false
-and dates are of these kinds; times are text, because a spreadsheet would round them. The same rows give the same bytes.
+and dates are of these kinds; times are text, because a spreadsheet would round them, and so are numbers with more digits than a
+float has, and dates before March 1900, which it does not have. The same rows give the same bytes.
 
 >>> import io
 >>> file = io.BytesIO()
@@ -19,6 +20,7 @@ import math
 import re
 import zipfile
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -123,7 +125,9 @@ def _text(value: str) -> str:
 
 
 def _number(value: Any) -> str:
-    return f"<c><v>{value}</v></c>" if math.isfinite(value) else _text(str(value))
+    """A number, which a spreadsheet holds as a float; as text where that has not all of its digits."""
+    exact = math.isfinite(value) and (isinstance(value, float) or Decimal(repr(float(value))) == value)
+    return f"<c><v>{value}</v></c>" if exact else _text(str(value))
 
 
 def _true_or_false(value: bool) -> str:

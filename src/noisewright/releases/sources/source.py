@@ -17,6 +17,7 @@ import pyarrow.ipc
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.mechanisms.foreign_columns import as_dtype
 from noisewright.releases.kinds.numbers import INTEGER
+from noisewright.releases.sources.connection import Connection
 from noisewright.releases.sources.delimited import misfit
 from noisewright.releases.sources.duck import connected, identifier, quiet, valid
 
@@ -105,7 +106,7 @@ class Source:
             raise FileFormatError(f"{self.name} has not as many rows as it says; it is damaged.")
 
     @contextmanager
-    def database(self) -> Iterator[duckdb.DuckDBPyConnection]:
+    def database(self) -> Iterator[Connection]:
         """A DuckDB connection in which this source is the view ``data``."""
         if self.format in ("spark", "remote"):
             raise DataError(f"{self.name} can only be read by Spark; choose the engine spark.")

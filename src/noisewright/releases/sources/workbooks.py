@@ -45,6 +45,7 @@ SHOWN_ONLY = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^]]*\]', re.IG
 """What a number format shows beside the number: texts, colours, conditions."""
 ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 PLACED = re.compile("([A-Z]{1,3})[0-9]*")
+NEGATIVE_ZERO = "-0.0"
 PLAIN_WHOLE = re.compile("-?(0|[1-9][0-9]*)")
 LEAP_1900 = 60
 """The 29th of February 1900, which spreadsheets count and which there was not."""
@@ -91,7 +92,7 @@ class Sheet:
         self.path, self.file, self.shared, self.dates, self.start = path, file, shared, dates, start
         self.book = Path(path).name
         with _damage(path):
-            first = {place: self._value(cell) for place, cell in next(self._values(), {}).items()}
+            first = {place: self._value(cell, False) for place, cell in next(self._values(), {}).items()}
         if not first:
             raise FileFormatError(f"{self.book} has an empty sheet; a table starts with a row of column names.")
         self.names = [first.get(place) or "" for place in range(max(first) + 1)]
@@ -107,7 +108,7 @@ class Sheet:
             if cells and max(cells) >= width:
                 raise FileFormatError(f"{self.book} has cells to the right of its first row; name every column there.")
             with _damage(self.path):
-                row = [self._value(cells[at]) if looked_at[at] and at in cells else None for at in range(width)]
+                row = [self._value(cells[at], blank) if looked_at[at] and at in cells else None for at in range(width)]
             yield row
 
     def _values(self, blank: bool = False) -> Iterator[dict[int, Cell]]:
@@ -150,7 +151,8 @@ class Sheet:
                 inline = _unescaped(text_of(inside, self.book, ("t",), ("rPh",)))
         return Cell(attributes.get("t", "n"), attributes.get("s", "0"), value, formula, inline), empty
 
-    def _value(self, cell: Cell) -> str | None:
+    def _value(self, cell: Cell, signed: bool) -> str | None:
+        """The text of a cell; ``signed``: a zero keeps its sign, which no spreadsheet shows."""
         kind, text = cell.kind, cell.value or ""
         if kind == "inlineStr":
             return cell.inline
@@ -170,7 +172,9 @@ class Sheet:
         style = int(cell.style)
         if style < len(self.dates) and self.dates[style]:
             return self._moment(float(text))
-        return text if PLAIN_WHOLE.fullmatch(text) else spelled_number(float(text))
+        return (
+            text if PLAIN_WHOLE.fullmatch(text) or (signed and text == NEGATIVE_ZERO) else spelled_number(float(text))
+        )
 
     def _moment(self, days: float) -> str:
         """A date, a date with a clock, or below one day a clock alone."""

@@ -20,7 +20,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from noisewright.core.errors import FileFormatError
+from noisewright.mechanisms.arrow import arrow_scalar, pc
 from noisewright.releases.kinds.registry import kind_of
+from noisewright.releases.kinds.texts import is_text
 from noisewright.releases.sources.delimited import header_of, in_sql, relation_of
 from noisewright.releases.sources.duck import connected, quiet
 from noisewright.releases.sources.files import files_of, format_of, from_path
@@ -66,12 +68,16 @@ def _of_sheet(path: Path, types: Mapping[str, pa.DataType]) -> Source:
 def _of_cells(
     name: str, paths: tuple[str, ...], separator: str, names: Sequence[str], types: Mapping[str, pa.DataType]
 ) -> Source:
-    relation = relation_of(
-        separator, {name: in_sql(types.get(original_name(name), pa.string())) for name in names}, quoted_missing=False
-    )
+    columns = {name: _spelled(types.get(original_name(name), pa.string())) for name in names}
+    relation = relation_of(separator, columns, quoted_missing=False)
     with quiet(f"{name} is not as it was written", FileFormatError), connected(paths) as duck:
         schema = duck.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table().schema
     return Source("file", name, "csv", schema, None, paths, relation, separator, stamps=stamps_of(paths))
+
+
+def _spelled(kind: pa.DataType) -> str:
+    """Return the type in which DuckDB reads a column: text, where no type of it holds all digits."""
+    return "VARCHAR" if pa.types.is_timestamp(kind) and kind.unit == "ns" else in_sql(kind)
 
 
 def _name(name: str, cells: bool) -> str:
@@ -80,9 +86,15 @@ def _name(name: str, cells: bool) -> str:
 
 def _as_released(column: pa.Array, kind: pa.DataType | None) -> pa.Array:
     """A column in its own width, unit and zone, which not all files keep; as it was read where that does not fit."""
-    if kind is None or column.type == kind or kind_of(column.type) is not kind_of(kind):
+    if kind is None or column.type == kind:
         return column
     try:
-        return column.cast(kind)
+        if is_text(column.type) and pa.types.is_duration(kind):
+            return column.cast(pa.int64()).cast(kind)
+        if is_text(column.type) and pa.types.is_time(kind):
+            day = arrow_scalar("1970-01-01", column.type)
+            moments = pc.binary_join_element_wise(day, column, arrow_scalar(" ", column.type))
+            return moments.cast(pa.timestamp(kind.unit)).cast(kind)
+        return column.cast(kind) if is_text(column.type) or kind_of(column.type) is kind_of(kind) else column
     except pa.ArrowException:
         return column
