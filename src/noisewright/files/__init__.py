@@ -54,5 +54,7 @@ if TYPE_CHECKING:
     from noisewright.files.scratch import scratch_folder as scratch_folder
     from noisewright.files.urls import has_password as has_password
     from noisewright.files.urls import is_url as is_url
+    from noisewright.files.xml import events as events
+    from noisewright.files.xml import text_of as text_of
 else:
     __getattr__, __dir__ = door(__name__)

@@ -11,6 +11,7 @@ import hmac
 import os
 import secrets
 
+from noisewright.files.inputs import open_input, read_input
 from noisewright.files.places import user_data
 
 __all__ = ["digest_of"]
@@ -26,7 +27,7 @@ def digest_of(path: str | os.PathLike[str]) -> str:
     if not os.path.isfile(path):
         return ""
     found = hmac.new(_key(), digestmod=hashlib.sha256)
-    with open(path, "rb") as file:
+    with open_input(path) as file:
         while chunk := file.read(CHUNK):
             found.update(chunk)
     return found.hexdigest()[:DIGITS]
@@ -49,7 +50,7 @@ def _key() -> bytes:
                 pass
             finally:
                 whole.unlink()
-        return path.read_bytes()
+        return read_input(path)
     except OSError:
         _own = _own or secrets.token_bytes(32)
         return _own

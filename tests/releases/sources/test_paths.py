@@ -296,7 +296,7 @@ def test_a_view_of_the_database_itself_is_run_once(beside: Path) -> None:
             (first.num_rows, pytest.approx(sum(first.column("r").to_pylist())))
         ]
     policy = {"dataset": "c", "budget": {"epsilon": 1}, "queries": [{"name": "n", "aggregate": "count", "epsilon": 1}]}
-    with pytest.raises(NoisewrightError, match="lie inside the output folder"):
+    with pytest.raises(NoisewrightError, match="cannot lie inside each other"):
         release(policy, f"chosen@{beside}/clinic.duckdb", output=beside, ledger=beside / "ledger")
 
 

@@ -130,9 +130,11 @@ def _export(path: str) -> list[str]:
         for target in missing:
             write_atomically(target, contents[target])
     except BaseException:  # all or none; the last one may be there although it was interrupted
+        from noisewright.files.inputs import read_input
+
         for target in missing:
             with contextlib.suppress(OSError):
-                if target.read_bytes() == contents[target]:
+                if read_input(target) == contents[target]:
                     target.unlink()
         raise
     *beside, first = map(str, contents)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from noisewright.core.errors import FileFormatError, LedgerError, NoisewrightError, ParameterError
+from noisewright.files.inputs import read_input
 from noisewright.releases.ledger.budget_check import charges_of, terms_of
 from noisewright.releases.ledger.ledger import Ledger, Lost
 from noisewright.releases.output.lock import LOCK, Lock
@@ -30,7 +31,7 @@ def adopt(ledger: Ledger, folders: Sequence[str | os.PathLike[str]], reason: str
 
 def _lost(folder: Path, ledger: Ledger) -> Lost | None:
     try:
-        lock = Lock.from_json((folder / LOCK).read_text(encoding="utf-8"))
+        lock = Lock.from_json(read_input(folder / LOCK).decode())
     except (OSError, UnicodeError, FileFormatError):
         raise ParameterError(f"{folder} holds no {LOCK} that can be read; name the folders of releases.") from None
     if lock.simulated or not lock.sealed_by(ledger.seal):

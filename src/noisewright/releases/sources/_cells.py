@@ -11,13 +11,15 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import pyarrow as pa
+import pyarrow.ipc
 
 from noisewright.files.scratch import Spool
+from noisewright.releases.sources.connection import Batches
 from noisewright.releases.sources.delimited import read_delimited
-from noisewright.releases.sources.duck import check_names, quiet
-from noisewright.releases.sources.source import Source, stamps_of
+from noisewright.releases.sources.duck import check_names, quiet, valid
+from noisewright.releases.sources.source import Source, SourceKind, stamps_of
 
-__all__ = ["Cells", "from_cells", "spelled_number", "spooled_cells"]
+__all__ = ["Cells", "from_cells", "spelled_number", "spooled", "spooled_cells", "used_part"]
 
 Cells = Sequence[str | None]
 """A row: each cell as text, None where it is missing."""
@@ -78,3 +80,42 @@ def spelled_number(value: float) -> str:
 
 def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
+
+
+# What can be read only once ------------------------------------------------------------------------------------------------
+
+
+def spooled(
+    kind: SourceKind,
+    name: str,
+    reader: pa.RecordBatchReader | Batches,
+    used: Collection[str] | None,
+) -> Source:
+    """Write what can be read once to a temporary file, which goes when the source goes."""
+    check_names(name, reader.schema.names, used)
+    kept = used_part(reader.schema, used)
+    spool, rows = Spool(), 0
+    options = pa.ipc.IpcWriteOptions(compression="lz4", unify_dictionaries=True)
+    with (
+        quiet(f"{name} cannot be read to its end, or there is no room for a copy in {tempfile.gettempdir()}"),
+        pa.OSFile(spool.path, "wb") as file,
+        pa.ipc.new_file(file, kept, options=options) as writer,
+    ):
+        for batch in reader:
+            rows += batch.num_rows
+            writer.write_batch(valid(batch.select(kept.names)))
+    return Source(
+        kind,
+        name,
+        "arrow",
+        kept.remove_metadata(),
+        rows,
+        (spool.path,),
+        held=spool,
+        stamps=stamps_of((spool.path,)),
+    )
+
+
+def used_part(schema: pa.Schema, used: Collection[str] | None) -> pa.Schema:
+    """The columns that are used; one at least, to count rows by."""
+    return pa.schema([one for one in schema if used is None or one.name in used] or [schema.field(0)])

@@ -21,8 +21,7 @@ from noisewright.core.errors import DataError, FileFormatError
 from noisewright.files.inputs import check_input, open_input
 from noisewright.releases.kinds.casts import fits_json
 from noisewright.releases.sources._arrow_sizes import check_arrow_sizes
-from noisewright.releases.sources._cells import Cells, from_cells
-from noisewright.releases.sources._copies import spooled, used_part
+from noisewright.releases.sources._cells import Cells, from_cells, spooled, used_part
 from noisewright.releases.sources.delimited import check_spelled, header_of, in_sql, misfit, read_delimited, wide_rows
 from noisewright.releases.sources.duck import (
     FILES,

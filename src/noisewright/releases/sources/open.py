@@ -31,7 +31,7 @@ import pyarrow as pa
 
 from noisewright.core.errors import ParameterError
 from noisewright.releases.kinds.numbers import INTEGER, NUMBER
-from noisewright.releases.sources._copies import spooled, used_part
+from noisewright.releases.sources._cells import spooled, used_part
 from noisewright.releases.sources.connection import Result
 from noisewright.releases.sources.duck import check_names, quiet
 from noisewright.releases.sources.files import from_path

@@ -5,7 +5,7 @@ without any value is no row, and the policy says what the columns hold. A cell r
 50 %, ``2024-02-29`` for whatever a spreadsheet shows for that day, ``true`` and ``false``. Of a formula the file holds the result
 that was saved with it; that is read, and a formula without one is refused.
 
-A workbook is an archive of XML files (ECMA-376), which :mod:`~noisewright.releases.sources._xml` reads without building a tree.
+A workbook is an archive of XML files (ECMA-376), which :mod:`~noisewright.files.xml` reads without building a tree.
 Rows are read one by one. The texts that cells share are held in memory, up to a bound that follows from the size of the file.
 """
 
@@ -27,8 +27,8 @@ from xml.parsers.expat import ExpatError
 from noisewright.core.choices import nearest_name
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError
 from noisewright.files.inputs import max_memory, open_archive
+from noisewright.files.xml import END, START, Event, events, text_of
 from noisewright.releases.sources._cells import Cells, spelled_number
-from noisewright.releases.sources._xml import END, START, Event, events, text_of
 
 __all__ = ["Sheet", "open_sheet"]
 

@@ -165,8 +165,8 @@ def _page(first: str, second: str, found: Comparison, details: bool) -> list[Ren
     if not details:
         return page
     for title, status, text in found.evidence():
-        first = Text(f"{title}: ", style="bold").append(status, STYLES[status])
-        page.append(Padding(Group(first, block(text)), (1, 0, 0, 2)))
+        shown = Text(f"{title}: ", style="bold").append(status, STYLES[status])
+        page.append(Padding(Group(shown, block(text)), (1, 0, 0, 2)))
     return page
 
 

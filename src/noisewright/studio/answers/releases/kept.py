@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noisewright.core.errors import FileFormatError
+from noisewright.files.inputs import read_input
 from noisewright.files.places import user_data
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.lock import LOCK
@@ -119,7 +120,7 @@ def zipped(folder: Path, target: Path) -> Path:
     """Everything of a release in one file: its folder as it is, the policy beside it, and the public vectors that it needs."""
     policy = ""
     with suppress(OSError):
-        policy = folder.with_suffix(".toml").read_text(encoding="utf-8")
+        policy = read_input(folder.with_suffix(".toml")).decode()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         if policy:
             archive.writestr("policy.toml", policy)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from noisewright.core.errors import BudgetError, FileFormatError, NoisewrightError
 from noisewright.core.exact import upward
+from noisewright.files.inputs import read_input
 from noisewright.releases.columns.types import source_for
 from noisewright.releases.curator.starting import starting_policy
 from noisewright.releases.ledger.ledger import Ledger
@@ -306,8 +307,8 @@ def shown_again(kept: Kept, ledger: str) -> Released:
     """A release that is kept, proved again."""
     proof = examined(certificate_bytes(kept.folder), kept.folder, ledger if os.path.exists(ledger) else None)
     try:
-        report = (kept.folder / REPORT).read_text(encoding="utf-8")
-        rows = Lock.from_json((kept.folder / LOCK).read_text(encoding="utf-8")).rows
+        report = read_input(kept.folder / REPORT).decode()
+        rows = Lock.from_json(read_input(kept.folder / LOCK).decode()).rows
     except (OSError, UnicodeError):
         raise FileFormatError(f"the files of {kept.folder} cannot be read; look at the folder.") from None
     return Released(str(kept.folder), rows, True, report, "", proof.proved, proof.sentences)
