@@ -1,6 +1,6 @@
 """Press Ctrl-C (SIGINT) at many moments of a long command, then look at what is left.
 
-A command that is interrupted ends with 130 and says nothing more; one that was done by then ends with 0.
+A command that is interrupted ends with 130 and says that it was interrupted; one that was done by then ends with 0.
 Its folder is as it was before, except for a record in the ledger, which is whole; temporary folders are empty.
 """
 
@@ -36,6 +36,8 @@ columns = [
 ]
 queries = [{ name = "mean age", aggregate = "mean", column = "age", within = [0, 110], epsilon = 1 }]
 """
+
+INTERRUPTED = "noisewright: interrupted."
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ def interrupt(name: str, folder: Path, count: int) -> Iterator[str]:
         work = shutil.copytree(home, folder / "work")
         moment = lasting * (number + 0.5) / count
         code, said = _interrupted(work, long, moment, temporary)
-        left, new = _names(work), [line for line in said.splitlines() if line not in usual.splitlines()]
+        left, new = _names(work), [line for line in said.splitlines() if line not in (*usual.splitlines(), INTERRUPTED)]
         at = f"{moment:.2f} of {lasting:.2f} s"
         unready = "Traceback" in said and "noisewright/cli" not in said and "Exception ignored" not in said
         if unready or (code == -signal.SIGINT and not said):

@@ -414,11 +414,11 @@ def _cost(reader: Reader, epsilon: Any, delta: Any) -> None:
 def _neighbours(reader: Reader, relation: Document) -> None:
     unit, rows, there = relation["unit"], relation["rows"], relation["relation"] == "add-remove"
     if unit is None and there:
-        reader.expect("two tables that are alike but for one row, which only one of them has")
+        reader.expect("two tables that are alike except for one row, which only one of them has")
     elif unit is None:
         reader.expect("two tables with the same number of rows that differ in the values of one row")
     elif there:
-        reader.expect("two tables that are alike but for the rows of one ")
+        reader.expect("two tables that are alike except for the rows of one ")
         reader.plain_name(unit)
         reader.expect(f" (at most {rows}), which only one of them has")
     else:

@@ -332,7 +332,10 @@ def _protects(part: Document, stated: Document, certificate: Document, loss: Dec
         own = {name: value for name, value in base.items() if name != "lattice"}
         need(protects["metric"] == (own or certificate["claim"]["metric"]), "a distance in another metric")
     size = Fraction(protects["distance"]) * SIZES[type_][unit]
-    need(size > 0 and size**2 >= nearest_squared(certificate), "a distance of nobody")
+    least = (
+        0 if stated["distance"] == "radius" else nearest_squared(certificate)
+    )  # places are rounded after they differ
+    need(size > 0 and size**2 >= least, "a distance of nobody")
     if pair["code"] == "apart":
         need(size <= Fraction(pair["distance"]), "more than is paid for")
     elif pair["code"] == "radius":

@@ -194,7 +194,8 @@ def test_ctrl_c_leaves_nothing_behind(files, command):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=900)
     os.close(writer)
-    assert (process.returncode, out, err) == (130, b"", b"")
+    said = b"" if "--json" in words else b"noisewright: interrupted.\n"
+    assert (process.returncode, out, err) == (130, b"", said)
     assert sorted(files.iterdir()) == before
 
 

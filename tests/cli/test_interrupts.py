@@ -58,4 +58,4 @@ def test_ctrl_c_that_compiled_code_would_replace_is_an_interruption(words: list[
         env=environment(),
         preexec_fn=own_signals,
     )
-    assert (done.returncode, done.stderr) == (130, "")
+    assert (done.returncode, done.stderr) == (130, "noisewright: interrupted.\n")

@@ -64,9 +64,9 @@ def downward(value: float | Fraction, digits: int = 6) -> str:
 
 
 def figure(value: float | Fraction, digits: int = 3, rounding: Literal["up", "nearest", "down"] = "up") -> str:
-    """A number as a person reads it: so many digits, thousands set apart, and words for millions; no powers of ten.
+    """Return a number as a person reads it: a few digits, thousands set apart, words for millions, and no powers of ten.
 
-    Of a whole number of up to six digits all are shown. Only what is below a millionth is written as a power.
+    All digits of an integer below a million are shown. Only what is below a millionth is written as a power.
 
     >>> figure(4399.7), figure(9.9505), figure(0.3), figure(1_234_567), figure(0.00204), figure(2.0**-40)
     ('4,400', '9.96', '0.3', '1.24 million', '0.00204', '9.1e-13')
@@ -199,6 +199,6 @@ def factor_above(bound: float) -> Fraction:
 
 
 def rounded_up(value: Fraction, digits: int) -> str:
-    """Return a number in so many digits that is never less than it is, not even by the last bits of a float."""
+    """Return a number in a few digits, rounded up, without the allowance for the last bits of a float."""
     least = Context(prec=digits, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
     return upward(Fraction(least), digits)

@@ -9,7 +9,7 @@ A record of one mechanism has ``epsilon``, ``delta``, ``metric``, ``scope`` ("me
 >>> line({"epsilon": "1/2", "delta": "0", "scope": "metric", "metric": {"base": "line"}, "conditions": []})
 'epsilon = 0.5 per unit of line'
 >>> neighbours({"relation": "add-remove", "unit": "patient", "rows": 3})
-'two tables that are alike but for the rows of one patient (at most 3), which only one of them has'
+'two tables that are alike except for the rows of one patient (at most 3), which only one of them has'
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def down(value: Any, digits: int = 6) -> str:
 
 
 def rounded(value: Fraction, way: str = ROUND_CEILING, digits: int = 6) -> str:
-    """Return a number in so many digits; in seventeen if it is the float beyond a number of fewer digits.
+    """Return a number in at most `digits` digits; in seventeen if it is the float beyond a number of fewer digits.
 
     >>> rounded(Fraction(0.1)), rounded(Fraction(10) ** 400 / 3) == "333334" + "0" * 394
     ('0.10000000000000001', True)
@@ -379,7 +379,7 @@ def short(value: Fraction) -> str:
 
 
 def each(metric: Record, secret: Record | None, size: str) -> str:
-    """Return what a loss for each so much of a distance is for.
+    """Return the distance that a loss is for.
 
     >>> each({"base": "line"}, None, "5 years"), each({"base": "manhattan"}, None, "2")
     ('for each 5 years of difference', 'for each 2 of distance (manhattan)')
@@ -582,7 +582,7 @@ def rests_on_statements(record: Record) -> bool:
 
 
 ONE_UNIT = "two tables that differ in one unit"
-"""What is said of a budget whose neighbours nobody stated."""
+"""A budget without stated neighbours."""
 
 
 def neighbours(record: Record) -> str:
@@ -596,12 +596,12 @@ def neighbours(record: Record) -> str:
     rows, relation = record["rows"], record["relation"]
     if record["unit"] is None:
         if relation == "add-remove":
-            return "two tables that are alike but for one row, which only one of them has"
+            return "two tables that are alike except for one row, which only one of them has"
         return "two tables with the same number of rows that differ in the values of one row"
     unit = named(record["unit"])
     most = f"the rows of one {unit} (at most {rows})"
     if relation == "add-remove":
-        return f"two tables that are alike but for {most}, which only one of them has"
+        return f"two tables that are alike except for {most}, which only one of them has"
     return f"two tables with the same rows of every {unit}, in which {most} have other values"
 
 

@@ -255,7 +255,7 @@ def seed_meaning(record: Record) -> str:
     """
     delta, extra = upward(record["delta"]), ""
     if record["about"] == "seed":
-        held = f"but for seeds that are unlucky with probability {delta}, no code is more than"
+        held = f"except for seeds that are unlucky with probability {delta}, no code is more than"
     elif record["about"] == "both":
         held = f"but with probability {delta} over seed and noise, the code that is sent is no more than"
     else:

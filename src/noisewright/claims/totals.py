@@ -1,4 +1,4 @@
-"""What the price of a part, or of a whole release, means for somebody who compares two possibilities.
+"""The meaning of the price of a part, or of a whole release, for a recipient who compares two possibilities.
 
 >>> print(belief(Fraction(1), Fraction(0)), belief(Fraction(1), Fraction(1, 100)), sep=", ")
 73.2 %, right at most 73.4 % of the time

@@ -1,5 +1,6 @@
 """The ``noisewright`` command: one thin module a command; everything it says comes from the library."""
 
+import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from noisewright.core.loading.doors import door
@@ -21,4 +22,5 @@ def main() -> NoReturn:
 
         whole()
     except KeyboardInterrupt:
+        print("noisewright: interrupted.", file=sys.stderr)
         raise SystemExit(130) from None

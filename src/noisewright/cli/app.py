@@ -93,17 +93,25 @@ def run(arguments: Sequence[str]) -> int:
         code = built("noisewright", ROOT).main(list(arguments), prog_name="noisewright", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
-        return INTERRUPTED
+        return _interrupted(arguments)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else ERROR
     except Exception as problem:
         if was_interrupted():
-            return INTERRUPTED
+            return _interrupted(arguments)
         if "NOISEWRIGHT_TRACEBACK" in os.environ:
             raise
         with contextlib.suppress(typer.Exit, OSError):
             _report(sentence(problem), "--json" in arguments)
         return ERROR
+
+
+def _interrupted(arguments: Sequence[str]) -> int:
+    """Report an interruption, which no JSON object is printed for, and return its exit code."""
+    with contextlib.suppress(OSError, ValueError):
+        if "--json" not in arguments:
+            print("noisewright: interrupted.", file=sys.stderr)
+    return INTERRUPTED
 
 
 def _streams() -> None:

@@ -61,7 +61,7 @@ class PictureMechanism:
 
     @property
     def measured(self) -> Mapping[str, Any] | None:
-        """What epsilon means on public pictures, as a record, where that was measured."""
+        """The meaning of epsilon on public pictures, as a record, if it was measured."""
         return None
 
     @property
@@ -93,7 +93,7 @@ class PictureMechanism:
 
     def clear_in_words(self) -> str:
         """What the promise does not cover."""
-        return f"In the clear: {'; '.join(clear_words(self.clear)) or 'nothing but the declared size of pictures'}."
+        return f"In the clear: {'; '.join(clear_words(self.clear)) or 'only the declared size of pictures'}."
 
     def error(self, loss: str = "absolute") -> float:
         """There is none: how good a picture is, is measured on pictures."""

@@ -66,7 +66,7 @@ class Promise:
     each: Guarantee | None = None
     """Where faces or places are drawn for epsilon each: the promise about one of them."""
     measured: Mapping[str, Any] | None = None
-    """What epsilon means on public faces, as a record, where that was measured."""
+    """The meaning of epsilon on public faces, as a record, if it was measured."""
 
     @property
     def words(self) -> str:

@@ -1,4 +1,4 @@
-"""What an audit found, for a person: the smallest epsilon, and what it means for the pair of secrets that needs it.
+"""Results of an audit for a person: the smallest epsilon, and its meaning for the pair of secrets that needs it.
 
 >>> from noisewright.core.channels.channel import Channel
 >>> found = Channel([[0.75, 0.25], [0.5, 0.5]]).epsilon()

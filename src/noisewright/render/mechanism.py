@@ -21,7 +21,7 @@ __all__ = ["meaning", "promised", "short"]
 
 
 def short(claim: str) -> str:
-    """Return a proved claim in one line, in words for a person; a text that is no claim is returned as it is."""
+    """Return a proved claim in one line, in words for a person; other texts are returned as they are."""
     record = getattr(claim, "record", None)
     if record is None:
         return claim

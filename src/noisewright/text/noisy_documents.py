@@ -123,7 +123,7 @@ class PrivateDocuments:
 
     @property
     def clear(self) -> tuple[dict[str, str], ...]:
-        """What comes out unprotected, as records."""
+        """Unprotected parts of an output, as records."""
         shown = {
             "word-count": self.size is None,
             "word-order": self.keep_order,

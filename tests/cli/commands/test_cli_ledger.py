@@ -113,7 +113,7 @@ def test_the_json_object_is_exact(call, ledger):
     assert clinic["entries"][1]["guarantee"] == "values at most 7 days apart"
     assert (panel["scope"], panel["between"]) == (
         "unit",
-        "two tables that are alike but for the rows of one patient (at most 3), which only one of them has",
+        "two tables that are alike except for the rows of one patient (at most 3), which only one of them has",
     )
 
 

@@ -502,6 +502,7 @@ def test_ctrl_c_leaves_nothing(clinic):
         check=False,
     )
     assert (done.returncode, done.stdout) == (130, b"")
+    assert done.stderr.endswith(b"noisewright: interrupted.\n")
     assert b"Traceback" not in done.stderr
     assert Ledger(clinic / "ledger.sqlite").remaining("clinic").spent_epsilon == Fraction(7, 4)
     assert not [p for p in clinic.iterdir() if "out" in p.name]

@@ -55,7 +55,7 @@ POLICIES: dict[str, tuple[str, str, list[str]]] = {
     ),
     "answers": (
         HEAD + UNIT + MEAN,
-        "two tables that are alike but for the rows of one patient (at most 2), which only one of them has",
+        "two tables that are alike except for the rows of one patient (at most 2), which only one of them has",
         ["the rows of one patient (at most 2), there or not"],
     ),
     "one column": (HEAD + AGE, f"{SAME_ROWS}: by at most 5 (whether one is missing is shown) in age", COLUMNS[:1]),

@@ -243,7 +243,7 @@ def test_a_release_is_of_the_shape_given_and_its_noise_is_new_every_time(model: 
     assert found.epsilon == 200
     assert found.simulated
     assert found.document["proof"]["parts"][0]["count"] == hidden.components
-    assert hidden.in_words().endswith("In the clear: nothing but the declared size of pictures.")
+    assert hidden.in_words().endswith("In the clear: only the declared size of pictures.")
 
 
 def test_many_faces_are_done_in_pieces_and_come_out_in_order(model: Eigenfaces) -> None:

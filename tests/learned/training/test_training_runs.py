@@ -307,7 +307,7 @@ def test_checkpoints_of_other_trainings_and_damaged_ones_are_refused(tmp_path: P
 
 
 def test_points_of_a_curve_do_not_touch_each_other() -> None:
-    """The same budget alone and in a curve: alike but for the order of sums in floats."""
+    """The same budget alone and in a curve: alike except for the order of sums in floats."""
     law = Mixture(0.5, -3, 3)
     together, _ = line(law, [2.0, 5.0], epochs=4)
     alone, _ = line(law, [5.0], epochs=4)

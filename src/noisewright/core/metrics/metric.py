@@ -130,7 +130,7 @@ class Metric:
 
     @property
     def secret(self) -> Mapping[str, Any] | None:
-        """What its points are, as a record of claims: a ``kind`` of the phrase table with parameters; None for any secrets."""
+        """The kind of its points, as a record of claims: a ``kind`` of the phrase table with parameters; None for any secrets."""
         return None
 
     def __mul__(self, factor: Exact) -> Metric:

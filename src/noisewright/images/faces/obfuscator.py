@@ -100,7 +100,7 @@ class LatentObfuscator:
 
     def in_words(self) -> str:
         """The promise between any two faces, and what it does not cover."""
-        clear = ", ".join(self.model.clear) or "nothing but the declared size of pictures"
+        clear = ", ".join(self.model.clear) or "only the declared size of pictures"
         return f"{self.guarantee.in_words(1)} In the clear: {clear}."
 
     def odds(self, faces: Picture) -> tuple[float, float]:

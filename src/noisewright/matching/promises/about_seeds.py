@@ -4,7 +4,7 @@ r"""A promise about a distance between profiles, with its fine print: it is abou
 >>> round(told.loss, 3), told.seed_scope
 (5.0, 'two profiles that were fixed before the seed was drawn')
 >>> print(told.in_words())  # doctest: +NORMALIZE_WHITESPACE
-For any two profiles within 0.05 (the probability that a hash differs) that were fixed before the seed was drawn: but for seeds
+For any two profiles within 0.05 (the probability that a hash differs) that were fixed before the seed was drawn: except for seeds
 that are unlucky with probability 0.01, no code is more than e^5 times as likely under one as under the other. Two profiles that
 are chosen when the seed is known can be told apart by a factor of e^0.989 for every bit in which their hashes differ, and of
 e^19.78 if all do.

@@ -39,7 +39,7 @@ class CodeDistance(Metric):
 
     @property
     def secret(self) -> dict[str, Any]:
-        """What is hashed, and how large hashes are."""
+        """The kind of the hashed points and the size of hashes."""
         return {"kind": "hash", "family": self.scheme.family, "bits": self.scheme.bits, "answers": self.answers}
 
     @property

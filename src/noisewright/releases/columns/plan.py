@@ -70,7 +70,7 @@ class ColumnPlan:
     distance: Fraction = Fraction(0)
     delta: Fraction = Fraction(0)
     protection: Mapping[str, Any] | None = None
-    """What is protected, as a record; None for columns that are not."""
+    """The protected distances, as a record; None for unprotected columns."""
     missing: Literal["refuse", "keep"] = "refuse"
     fill: tuple[Any, ...] | None = None
     protect: Fraction | None = None

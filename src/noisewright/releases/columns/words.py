@@ -1,4 +1,4 @@
-"""What a column protects, as a record: between which of its values a claim holds."""
+"""Records of what columns protect: the values between which a claim holds."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ EARLIER = re.compile(
     r"two tables that differ in (?:one row|the rows of one (?P<unit>.+) \(at most (?P<rows>[1-9][0-9]{0,17})\))"
     r"(?P<there>, there or not)?"
 )
-"""How versions that recorded a sentence worded the neighbours of a policy. Replaced rows always were the same rows of a unit."""
+"""Wordings of the neighbours of a policy. Replaced rows always were the same rows of a unit."""
 
 
 def stored(neighbours: str | Mapping[str, Any]) -> str:

@@ -153,7 +153,7 @@ class Balance:
     spent_epsilon: Fraction
     spent_delta: Fraction
     protected: tuple[Protected, ...] = ()
-    """How far apart values are in each column that was released so far."""
+    """Protected distances of each column that was released so far."""
     same: tuple[str, ...] = ()
     """The columns that were released without protection, in which the tables do not differ."""
 

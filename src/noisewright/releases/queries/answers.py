@@ -68,7 +68,7 @@ class QueryPlan:
 
     @property
     def mechanism(self) -> str:
-        """What draws its noise, by name."""
+        """The name of the mechanism that draws its noise."""
         usual = "selection" if self.query.aggregate == "quantile" else "geometric"
         return "exact" if self.exact else self.query.mechanism or usual
 

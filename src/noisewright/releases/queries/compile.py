@@ -5,7 +5,7 @@ before any data is
 seen:
 
 * ``count`` and ``histogram``: one count for each group and bin. Where neighbours have the same rows, their number is public,
-  and so is whatever looks at nothing but columns that are kept: it is answered exactly, at no price.
+  and so is every statistic of kept columns alone: it is answered exactly, at no price.
 * ``sum``: of lattice indices. ``mean``: that sum counted from the middle of the range, and a count (which needs no noise where
   the number of rows is public). ``variance``: the squares as well; it is the mean square of the distance from the mean.
 * ``quantile``: one of public candidates, chosen by scores with the exponential mechanism (see
@@ -251,7 +251,7 @@ class _Compiler:
         )
 
     def _is_shared(self, measure: Measure, cells: Cells | None) -> bool:
-        """Whether neighbours share a statistic: they have the same rows, and it looks at nothing but columns that are kept."""
+        """Whether neighbours share a statistic: they have the same rows, and it reads kept columns alone."""
         looked = {key.column for key in self.keys} | set(() if self.where is None else self.where.columns)
         if self.query.column is not None and (cells is not None or measure != "count" or self.query.missing == "skip"):
             looked.add(self.query.column)

@@ -75,10 +75,10 @@ EARLIER_FILE = "checker_version1.py"
 PHRASES_FILE = "phrases.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
     SECOND_FILE: "ef05b10082c583941a3e3dad61047ec69d2ef0d2358fbbfaaab9d024fb417ddf",
-    RELEASE_FILE: "0d6a28afb66089098751e3144ff11fb82556a2f6e640d09a731cbfb22cae49b3",
+    RELEASE_FILE: "b03679005940806e58f544ac65673751f7cc7160f42be658210f57bff3ce48d7",
     WORDS_FILE: "86efe17e4f02d081a95da61ecaf964626a284753bf1369a9db10bb7f746e331c",
-    EARLIER_FILE: "be25d391f147f8e50091233f261194cdd9c522f3a73fe7cca4c237ad7b99f4c4",
-    PHRASES_FILE: "6157fbf9594c1d86ab4a5bebe78d7a736f801559666b97507afb513ecb3a6ad7",
+    EARLIER_FILE: "71c746320bfb941a317e139dacf521f5ee8f25f8860853630a1de4354e3a41a6",
+    PHRASES_FILE: "84f4aee32d2d2c5133cdb64a1ac17ec1336bbf0181d57a863ebaaf6728dadd4a",
 }
 RELEASE = "noisewright-release"
 
@@ -531,7 +531,7 @@ def check_step(factor: Fraction, base: Any, bases: "list[Any]", distances: Any, 
 
 
 def check_distances(factor: Fraction, base: Any, distances: Any, labels: "list[Any] | None") -> "list[dict[str, Any]]":
-    """That no distance is larger than the metric's between the labels, or a condition where the metric does not say.
+    """Check that no distance is larger than the metric's between the labels; return a condition where the metric does not say.
 
     A smaller distance only makes the claim stronger. Between rows that are infinitely far apart nothing is claimed.
     """
@@ -544,7 +544,9 @@ def check_distances(factor: Fraction, base: Any, distances: Any, labels: "list[A
         endless = {"code": "infinitely-apart", "pairs": values.count("inf"), "of": len(values)}
         return [{"code": "stated-distances"}, *([endless] if "inf" in values else [])]
     if set(base) != {"base"} or base["base"] not in PLAIN or labels is None:
-        raise NotProved("distances of this metric are compared with labels that it fits, and there are none.")
+        raise NotProved(
+            "distances of this metric are compared with labels that it fits, and the file has no such labels."
+        )
     name = base["base"]
     if name == "hamming":
         return check_hamming(factor, distances, labels)

@@ -167,11 +167,11 @@ def check_product(document: Any) -> list[dict[str, Any]]:
 
 
 def check_secret(secret: Any, base: Any, parts: Any) -> None:
-    """That what a claim calls its secrets fits the proof: what is counted, how far apart two can be, and how often is drawn.
+    """Check that the secrets of a claim fit the proof: the unit of distances, the largest distance, and the number of draws.
 
-    Pictures are counted whole (any two), in pixels of so many `channels`, or in steps of colour; opposite corners of the box
-    of codes of faces are so many `steps` apart. Every part is drawn alike for each of the `draws`, so that `touching` of them
-    lose so large a share of the whole; both are stated, or neither is. Distances in pixels or steps do not tell draws apart.
+    Distances of pictures are in whole pictures, in pixels of `channels` values, or in steps of colour; opposite corners of the
+    box of codes of faces are `steps` apart. Every part is drawn alike for each of the `draws`, so that `touching` of them
+    lose that share of the whole; both are stated, or neither is. Distances in pixels or steps do not tell draws apart.
     """
     kind, name, draws = secret["kind"], base.get("base"), whole(secret.get("draws", 1))
     counts = [part["count"] for part in parts]
@@ -205,7 +205,7 @@ CLEAR = {**{code: set() for code in SHOWN.split()}, "attribute": {"name"}}
 
 
 def check_clear(stated: Any) -> list[Any]:
-    """What an output shows as it is: codes that are known, or quoted names."""
+    """Check what an output shows as it is: known codes, or quoted names."""
     listed: list[Any] = stated if type(stated) is list and len(stated) <= MOST_PARTS else [{"code": None}]
     for one in listed:
         fields = set(one) - {"code"}
@@ -217,7 +217,7 @@ def check_clear(stated: Any) -> list[Any]:
 
 
 def check_faces(stated: Any) -> dict[str, Any]:
-    """What was measured among public faces: stated in full, and not proved."""
+    """Check what was measured among public faces: it is stated in full, and not proved."""
     if set(stated) == {"texts"} and are_texts(stated["texts"]):
         return {"code": "measured", **stated}
     fields = {"people", "components", "typical", "closest", "best", "chance", "source"}
@@ -233,7 +233,7 @@ def check_faces(stated: Any) -> dict[str, Any]:
 
 
 def check_hashing(document: Any) -> dict[str, Any]:
-    """What is hashed before it is answered: the proof is about the hashes of the public seed, whatever they are."""
+    """Check what is hashed before it is answered: the proof holds for all hashes of the public seed."""
     stated, parts = document.get("hashing"), document["proof"]["parts"]
     fits = type(stated) is dict and set(stated) == {"family", "dimension", "zero"} and "seed" in document
     hamming = document["claim"]["metric"] == {"base": "hamming"}
@@ -571,7 +571,7 @@ def about_integers(stated: Any, proof: Any, factor: Fraction) -> bool:
 
 
 def check_protected(protects: Any, distance: Any, certificate: Any) -> None:
-    """That a column protects no more than the distance that is paid for, in a unit that fits its type.
+    """Check that a column protects no more than the distance that is paid for, in a unit that fits its type.
 
     Any two values are protected only where the certificate has ends, and takes no values from beyond them. Otherwise they are
     those of a range that the file does not hold, and the column must say so.

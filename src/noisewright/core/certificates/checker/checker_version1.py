@@ -209,7 +209,7 @@ def part_of(part: Any, document: Any) -> Any:
 
 
 def protected(words: Any, distance: Any, certificate: Any) -> Any:
-    """What a column protects, from words such as "at most 7 days (whether one is missing is shown)"."""
+    """Read what a column protects from words such as "at most 7 days (whether one is missing is shown)"."""
     found = PROTECTS.fullmatch(words)
     if found is None or bool(found["any"]) == bool(found["size"]):
         raise NotProved("what it says to protect is not worded as in version 1.")
