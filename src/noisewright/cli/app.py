@@ -91,6 +91,8 @@ def run(arguments: Sequence[str]) -> int:
     _streams()
     try:
         code = built("noisewright", ROOT).main(list(arguments), prog_name="noisewright", standalone_mode=False)
+        if code == INTERRUPTED:
+            return _interrupted(arguments)
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted(arguments)
