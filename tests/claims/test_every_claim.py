@@ -222,6 +222,7 @@ def test_a_release_says_what_its_certificate_has(policy: dict[str, Any], tmp_pat
         "repr": f"{released!r} {plan!r} {released.certificate!r}",
         "cards": flat(f"{released._repr_html_()} {plan._repr_html_()}"),
         "plan": flat(printed("plan", rules, data, "--details")),
+        "release": flat(printed("release", rules, data, "-o", tmp_path / "again", "--seed", 7, "--details")),
         "verify": flat(printed("verify", folder)),
         "estimate": flat(printed("estimate", folder)),
     }
