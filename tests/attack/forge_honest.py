@@ -318,9 +318,9 @@ def _with_own_columns(documents: dict[str, Document]) -> dict[str, Document]:
         "words": ("words, slope", "3", {**near, "type": "number"}),
         "documents": ("documents, matched", "4", {**near, "type": "number"}),
         "pictures": ("pictures, any two", "any", {"kind": "any"}),
-        "pixels": ("pictures, pixels by windows", "2", {**near, "distance": "6", "type": "picture", "unit": "pixel"}),
+        "pixels": ("pictures, pixels by windows", "2", {**near, "distance": "2", "type": "picture", "unit": "pixel"}),
         "steps": ("pictures, steps", "5", {**near, "distance": "5", "type": "picture", "unit": "step"}),
-        "faces": ("faces", "1", {**near, "distance": "4000", "type": "face", "unit": "code unit"}),
+        "faces": ("faces", "1", {**near, "distance": "1", "type": "face", "unit": "code unit"}),
         "bits": ("product, hashes", "3", {**near, "distance": "2", "type": "hash", "unit": "differing bit"}),
     }
     found, base = {}, documents["release, numbers"]

@@ -332,10 +332,15 @@ def _protects(part: Document, stated: Document, certificate: Document, loss: Dec
         own = {name: value for name, value in base.items() if name != "lattice"}
         need(protects["metric"] == (own or certificate["claim"]["metric"]), "a distance in another metric")
     size = Fraction(protects["distance"]) * SIZES[type_][unit]
-    least = (
-        0 if stated["distance"] == "radius" else nearest_squared(certificate)
-    )  # places are rounded after they differ
-    need(size > 0 and size**2 >= least, "a distance of nobody")
+    if unit in ("pixel", "code unit"):  # a pixel has several values, and each of them 255 steps; a code has many steps
+        secret = certificate["claim"].get("secret")
+        steps = Fraction(1) / Fraction(certificate["claim"]["metric"].get("factor", 1))
+        if secret is not None and unit == "pixel":
+            steps = Fraction(secret["channels"] * (255 if base["base"] == "manhattan" else 1))
+        elif secret is not None:
+            steps = Fraction(secret["steps"])
+        size *= steps
+    need(size > 0, "a distance of nobody")
     if pair["code"] == "apart":
         need(size <= Fraction(pair["distance"]), "more than is paid for")
     elif pair["code"] == "radius":

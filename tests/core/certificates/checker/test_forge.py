@@ -81,9 +81,13 @@ REPAIRED: dict[str, tuple[str, Callable[[Document], Any]]] = {
         "release, numbers",
         lambda d: d["parts"][0]["protects"].update(distance="-5"),
     ),
-    "a protected distance that no two values have": (
-        "release, numbers",
-        lambda d: d["parts"][0]["protects"].update(distance="1/8"),
+    "more pixels than are paid for": (
+        "release, pixels",
+        lambda d: d["parts"][-1]["protects"].update(distance="6"),
+    ),
+    "more code units than are paid for": (
+        "release, faces",
+        lambda d: d["parts"][-1]["protects"].update(distance="2"),
     ),
     "what a person costs, counted in pixels": (
         "pictures, pixels",

@@ -607,12 +607,24 @@ def check_protected(protects: Any, distance: Any, certificate: Any) -> None:
         {name: value for name, value in base.items() if name != "lattice"} or claim["metric"],
     ):
         raise NotProved("it states another metric than its certificate.")
-    size = number(protects["distance"]) * UNITS[type_][unit]
-    least = Fraction(0) if distance == "radius" else nearest_squared(certificate)
-    if size <= 0 or (size * factor) ** 2 < least:
+    size = number(protects["distance"]) * unit_size(type_, unit, factor, claim)
+    if size <= 0:
         raise NotProved("no two values that differ are as near as the distance that it says to protect.")
     if distance != "any" and size > (number(claim["radius"]) if distance == "radius" else number(distance) / factor):
         raise NotProved("what it says to protect is not what the distance that is paid for covers.")
+
+
+def unit_size(type_: str, unit: Any, factor: Fraction, claim: Any) -> Fraction:
+    """How many units of the certificate's base a unit of the column is; codes and pixels have the size that the secret states.
+
+    Certificates of version 1 state no secret: there, a code unit or a pixel is one unit of the metric.
+    """
+    if unit not in ("code unit", "pixel"):
+        return Fraction(UNITS[type_][unit])
+    if "secret" not in claim:
+        return 1 / factor
+    secret, values = claim["secret"], 255 if claim["metric"]["base"] == "manhattan" else 1
+    return Fraction(whole(secret["steps"]) if type_ == "face" else whole(secret["channels"]) * values)
 
 
 def title_of(part: Any) -> str:
