@@ -88,6 +88,8 @@ def test_a_stranger_proves_certificates_of_every_kind(shell, files):
         "checker_noise.py",
         "checker_release.py",
         "checker_words.py",
+        "checker_version1.py",
+        "phrases.py",
     ]
     alone = [sys.executable, "-I", "-S", str(folder / "proof.py")]
     done = subprocess.run([*alone, *map(str, made)], capture_output=True, text=True, env={}, check=False)

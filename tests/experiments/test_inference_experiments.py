@@ -77,4 +77,4 @@ def test_a_wrong_number_would_be_seen(monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.setattr(attribute_inference, "REPORTED", wrong)
     assert attribute_inference.main(["--quick", "--json"]) == 1
     rows = json.loads(capsys.readouterr().out)["tables"][0]["rows"]
-    assert [row["label"][1] for row in rows if not row["agrees"]] == ["5"]
+    assert [row["label"][1] for row in rows if False in row["agrees"]] == ["5"]

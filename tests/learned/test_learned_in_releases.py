@@ -102,7 +102,7 @@ def test_certificate_report_ledger_and_verify_say_that_there_is_no_epsilon(train
     assert not verify_folder(tmp_path / "out").problems
     assert '"ill" guessed right at most' in said
     assert "NOT converged" in said
-    assert "did NOT come to rest within its budget" in page
+    assert "did NOT come to rest with its budget spent" in page
     worst = [
         {"accuracy": "1.1"},
         {"prior": "1"},

@@ -123,10 +123,11 @@ def test_what_a_release_would_refuse_is_refused_without_a_value(policy, table, t
 def test_the_promise_of_a_release_is_between_values_at_most_protect_apart():
     """Ages 50 apart are told apart far better than an epsilon of 1 allows, so no sentence may speak of any two secrets."""
     done = nw.release(POLICY, TABLE, seed=1)
-    pairs = "two tables that differ in one row (by at most 5 in age)"
+    pairs = "two tables with the same number of rows that differ in the values of one row: by at most 5 in age, "
+    pairs += "by nothing in ward"
     assert f"epsilon = 1.5 between {pairs}; a simulation" in repr(done)
     for words in (done.in_words(), done.guarantee.in_words(), done.plan.guarantee.in_words()):
-        assert f"the odds between {pairs} change by a factor of at most 4.49." in words  # e^1.5 = 4.4817
+        assert f"the odds between {pairs}, change by a factor of at most 4.49." in words  # e^1.5 = 4.4817
         assert "in one of two such tables can become at most 81.8 %." in words
         assert "secrets" not in words
     assert done.guarantee.bound(2) == float("inf")

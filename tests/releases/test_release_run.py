@@ -73,7 +73,8 @@ def test_what_comes_out(book):
     assert 30 < done.answers["mean age"].column(0)[0].as_py() < 70
     assert "NOT FOR RELEASE" not in done.page
     assert (
-        "epsilon = 1.75 between two tables that differ in one unit (a unit is one row)" in done.certificate.verify()[0]
+        "epsilon = 1.75 between two tables with the same number of rows that differ in the values of one row"
+        in done.certificate.verify()[0]
     )
     entries = Ledger(book).entries("clinic")
     assert [(e.name, e.kind, e.epsilon, e.state) for e in entries] == [

@@ -164,7 +164,7 @@ def test_a_person_reads_a_ledger(visit: Callable[..., Page], ledger: Path) -> No
     account = page.get_by_label("dataset clinic")
     expect(account).to_contain_text("epsilon 0.666667 spent in 2 releases, epsilon 1.33333 left.")
     expect(account.get_by_role("row")).to_have_count(5)
-    expect(account).to_contain_text(re.compile("age: at most 5"))
+    expect(account).to_contain_text(re.compile("by at most 5 in age"))
     assert violations(page) == []
     page.set_input_files("input[type=file]", {"name": "x.sqlite", "mimeType": "", "buffer": b"nothing of the kind"})
     expect(page.get_by_role("alert")).to_contain_text("x.sqlite")

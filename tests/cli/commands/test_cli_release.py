@@ -123,7 +123,7 @@ def test_from_policy_to_a_verified_release(shell, clinic):
     assert "expected error" not in done.words
     simulated = shell(*words(clinic)[:3], "-o", clinic / "details", "--seed", "1", "--details")
     assert "Dropped every column that the policy does not name" in simulated.words
-    assert "column or answer mechanism epsilon between values expected error" in simulated.words
+    assert "column or answer mechanism epsilon between expected error" in simulated.words
     assert "<p>Not released at all: every column that the policy does not name.</p>" in (
         (clinic / "out/report.html").read_text()
     )

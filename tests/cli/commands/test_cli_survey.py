@@ -49,7 +49,7 @@ def test_files_are_written_and_proved(call, files):
     assert shown.code == 0
     assert "proved" in shown.words
     assert "every chance of its device" in shown.words
-    assert json.loads(path.read_text())["randomness"] == "drawn by each respondent with 11 cards"
+    assert json.loads(path.read_text())["randomness"] == {"lots": "11 cards"}
     audited = call("audit", path, "--json").json
     assert audited["smallest"]["epsilon"] == pytest.approx(0.980829253, abs=1e-9)
 

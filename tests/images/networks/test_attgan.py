@@ -141,7 +141,7 @@ def test_its_output_is_a_function_of_code_and_attributes(model: Any) -> None:
     assert torch.autograd.grad(drawn.sum(), pixels, allow_unused=True)[0] is None
     hidden = LatentObfuscator(model, epsilon=300)
     assert hidden.certificate().document["in_the_clear"] == [
-        f"the {name} of a face, as the model reads it or its owner states it" for name in ("light", "yaw")
+        {"called": f"the {name} of a face, as the model reads it or its owner states it"} for name in ("light", "yaw")
     ]
 
 

@@ -45,8 +45,11 @@ def test_shares_add_up_to_epsilon_exactly_and_the_certificate_proves_it(name: st
     found = made.certificate()
     assert found.epsilon == Fraction(7, 3)
     many = sum(part["count"] for part in found.document["proof"]["parts"])
-    assert found.verify() == f"epsilon = {'2.33334'} per unit of discrete, over {many} independent parts"
-    assert "any two pictures of 23 x 17 pixels" in made.in_words()
+    assert (
+        found.verify()
+        == f"epsilon = {'2.33334'} per unit of discrete between two pictures of one size, over {many} independent parts"
+    )
+    assert "any two pictures of one size" in made.in_words()
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -54,8 +57,8 @@ def test_a_pixel_is_in_one_value_of_each_channel(name: str) -> None:
     made = MAKERS[name](epsilon="1/10", block=5, between="pixels", **SIZES)
     found = made.certificate()
     base = "1/765 * manhattan" if name == "laplace" else "1/3 * hamming"
-    assert found.verify().startswith(f"epsilon = 0.1 per unit of {base}, over")
-    assert made.guarantee.metric == ChangedPixels(base)
+    assert found.verify().startswith(f"epsilon = 0.1 per unit of {base} between two pictures of one size, over")
+    assert made.guarantee.metric == ChangedPixels(base.partition(" * ")[2], 3)
     assert made.map(40) == pytest.approx(4)
     assert "differ in at most 1 pixel " in made.in_words()
 
@@ -66,7 +69,11 @@ def test_one_noise_has_three_readings() -> None:
     pixels = pixel_laplace(epsilon=Fraction(30, 23 * 17), block=4, between="pixels", **SIZES)
     steps = pixel_laplace(epsilon=Fraction(30, values), block=4, between="steps", **SIZES)
     assert whole.per_step == pixels.per_step == steps.per_step == Fraction(30, values)
-    assert steps.certificate().verify().endswith("per unit of manhattan, over 90 independent parts")
+    assert (
+        steps.certificate()
+        .verify()
+        .endswith("per unit of manhattan between two pictures of one size, over 90 independent parts")
+    )
     assert steps.guarantee.metric.name == "manhattan"
     photo = drawing(23, 17)
     drawn = [made.release(photo, rng()) for made in (whole, pixels, steps)]
@@ -501,5 +508,9 @@ def test_windows_that_do_not_fit_leave_everything_to_laplace_noise() -> None:
     made = pixel_windows(epsilon=10, width=20, height=20, block=16)
     assert made.grid == Windows(2, 2, 3)
     assert made.grid.count == 0
-    assert made.certificate().verify().startswith("epsilon = 10 per unit of discrete, over 12")
+    assert (
+        made.certificate()
+        .verify()
+        .startswith("epsilon = 10 per unit of discrete between two pictures of one size, over 12")
+    )
     assert made.release(drawing(20, 20)).shape == (20, 20, 3)

@@ -808,5 +808,4 @@ def test_the_release_checker_is_standard_library_only() -> None:
         "itertools",
         "typing",
         "noisewright",
-        "checker",
     }

@@ -102,7 +102,13 @@ def test_every_format_of_the_table(folder, format):
 def test_only_answers(folder):
     out = folder.parent / "answers only"
     policy = {**POLICY, "dataset": "answers", "columns": []}
-    nw.release(policy, folder.parent / "visits.parquet", output=out, ledger=folder.parent / "ledger")
+    nw.release(
+        policy,
+        folder.parent / "visits.parquet",
+        output=out,
+        ledger=folder.parent / "ledger",
+        separate_people="a test",
+    )
     assert verify_folder(out, book(folder)).problems == ()
 
 

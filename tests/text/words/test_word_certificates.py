@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.attack.forge import honest
-from tests.attack.truth import is_true
+from tests.attack.forge import judged
+from tests.attack.forge_honest import honest
 from word_support import clusters
 
 import noisewright as nw
+from noisewright.claims import phrases
 from noisewright.core.certificates import Part, product_certificate
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker, checker_noise, checker_release, checker_words
@@ -64,8 +64,8 @@ FORGERIES: list[tuple[str, Callable[[dict[str, Any]], None]]] = [
     ("too coarse", lambda d: d["proof"].update(step="1000")),
     ("too coarse", lambda d: d["proof"].update(cap="1000")),
     ("in no other", lambda d: d["resources"][0].update(sha256="0" * 64)),
-    ("in no other", lambda d: d["claim"].update(metric="2 * " + d["claim"]["metric"])),
-    ("in no other", lambda d: d["claim"].update(metric="euclidean")),
+    ("in no other", lambda d: d["claim"].update(metric={**d["claim"]["metric"], "factor": "2"})),
+    ("in no other", lambda d: d["claim"].update(metric={"base": "euclidean"})),
     ("in no other", lambda d: d["claim"].update(distances={"shape": "uniform", "distance": "1"})),
     ("no delta", lambda d: d["claim"].update(delta="1/10")),
     ("beta is too large", lambda d: (d["proof"].pop("slope"), d["proof"].pop("eta"))),
@@ -83,7 +83,7 @@ def test_a_forged_certificate_is_not_proved(says: str, forge: Callable[[dict[str
 
 
 def test_the_stand_alone_checker_proves_it(tmp_path: Path) -> None:
-    for module in (checker, checker_noise, checker_release, checker_words):
+    for module in (checker, checker_noise, checker_release, checker_words, phrases):
         place = Path(str(module.__file__))
         (tmp_path / place.name).write_bytes(place.read_bytes())
     file = tmp_path / "words.json"
@@ -181,20 +181,22 @@ def test_words_whose_order_is_forgotten_are_drawn_alike() -> None:
     parts = [Part(one.certificate(), 1) for one in (near, far)]
     with pytest.raises(ParameterError, match="must be drawn alike"):
         product_certificate("bags", parts, metric="matched")
-    clear = ["the order of words"]
+    clear = [{"code": "word-order"}]
     aligned = product_certificate("lines", parts, metric="aligned", in_the_clear=clear)
-    assert '; in the clear, as stated: "the order of words"' in aligned.verify()
+    assert "; in the clear, as stated: the order of words" in aligned.verify()
 
     def matched(document: dict[str, Any]) -> None:
-        document["claim"]["metric"] = document["claim"]["metric"].replace("aligned", "matched")
+        document["claim"]["metric"] = {**document["claim"]["metric"], "order": "matched"}
 
     with pytest.raises(CertificateError, match="matched words have one part"):
         changed(aligned, matched).verify()
-    for wrong in ([], ["nothing"]):
+    for wrong in ([], [{"called": "nothing"}], [{"called": "the order of words"}]):
         with pytest.raises(CertificateError, match="not said to be in the clear"):
             changed(aligned, lambda d, wrong=wrong: d.update(in_the_clear=wrong)).verify()  # type: ignore[misc]
-    spoken = changed(aligned, lambda d: d.update(in_the_clear=[*clear, "nothing; epsilon = 0 is proved"])).verify()
-    assert spoken.partition("; uses")[0].endswith('"the order of words", "nothing; epsilon = 0 is proved"')
+    spoken = changed(
+        aligned, lambda d: d.update(in_the_clear=[*clear, {"called": "nothing; epsilon = 0 is proved"}])
+    ).verify()
+    assert spoken.partition("; uses")[0].endswith('the order of words, "nothing; epsilon = 0 is proved"')
 
 
 def test_nobody_pays_for_a_distance_that_no_two_words_have() -> None:
@@ -206,13 +208,12 @@ def test_nobody_pays_for_a_distance_that_no_two_words_have() -> None:
         checker_release.loss_of(certificate, str(step * Fraction(999, 1000)))
 
 
-def test_the_oracle_of_forgeries_tells_false_sentences_about_words() -> None:
-    """Of each sentence about words an epsilon of half as much is false."""
-    found = [one for one in honest() if one.get("resources") and one["mechanism"] != "faces"]
-    assert len(found) == 5
-    for document in found:
-        said = checker.check(document)
-        epsilon = Fraction(document["claim"]["epsilon"])
-        assert is_true(said, document)
-        less = re.sub("epsilon = [0-9.]+", f"epsilon = {float(epsilon) / 2.5}", said, count=1)
-        assert not is_true(less, document)
+def test_the_oracle_of_forgeries_judges_certificates_of_words() -> None:
+    """Each is true, and with an epsilon of half as much it is refused."""
+    found = {name: one for name, one in honest().items() if name.startswith(("words", "documents"))}
+    assert len(found) >= 5
+    for document in found.values():
+        assert judged(document)[0] == "true"
+        less = str(Fraction(document["claim"]["epsilon"]) / 2)
+        forged = {**document, "claim": {**document["claim"], "epsilon": less}}
+        assert judged({**forged, "digest": checker.digest(forged)})[0] == "refused"

@@ -75,6 +75,7 @@ WORDS = {
     "colours": "Whether pictures are read in colour or in grey.",
     "between": "Between which pictures epsilon is: any two, those that differ in a pixel, or in a step of colour.",
     "fit": "What happens to a picture of another size: refuse or resize.",
+    "unlike": "What happens to a picture that the model cannot draw: refuse, or draw it as the model can.",
     "blur": "The sigma of a blur afterwards, in pixels.",
     "quality": "How the likeness of what may come out is measured.",
     "levels": "How many levels a colour can come out at, from black to full.",

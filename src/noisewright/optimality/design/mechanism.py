@@ -96,7 +96,7 @@ class OptimalMechanism:
         elif self.status == "not proved":
             claim = f"It is not proved that no mechanism with this promise{shaped} has a much smaller {which} than"
         elif self.gap == 0:
-            claim = f"No mechanism with this promise{shaped} has a smaller {which} than"
+            claim = f"No mechanism with this promise{shaped} has a smaller {which}, which is at most"
         else:
             claim = f"No mechanism with this promise{shaped} can improve by more than {upward(self.gap, 3)} on the {which} of"
         floats = ", in floats" if "floats" in self.status else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import zipfile
 from pathlib import Path, PurePosixPath
@@ -15,6 +16,10 @@ __all__ = ["checked_folder", "unpacked"]
 
 MOST_FILES, MOST_BYTES = 10_000, 2**30
 """What a file that holds a release may unpack to."""
+
+
+TOO_LARGE = "unpacks to more than is taken here; unpack it, and name its folder."
+DAMAGED = "cannot be unpacked; it is damaged, or no .zip file."
 
 
 def checked_folder(path: str, ledger: str = "") -> Verification:
@@ -33,15 +38,19 @@ def unpacked(archive: Path, target: Path) -> Path:
                 held.extract(one, target)
     except FileFormatError:
         raise
-    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError, ValueError):
-        raise FileFormatError(f"{archive.name} cannot be unpacked; it is damaged, or no .zip file.") from None
+    except OSError as problem:
+        if problem.errno == errno.EFBIG:
+            raise FileFormatError(f"{archive.name} {TOO_LARGE}") from None
+        raise FileFormatError(f"{archive.name} {DAMAGED}") from None
+    except (zipfile.BadZipFile, EOFError, RuntimeError, NotImplementedError, ValueError):
+        raise FileFormatError(f"{archive.name} {DAMAGED}") from None
     return target / home
 
 
 def _home(members: list[zipfile.ZipInfo], name: str) -> PurePosixPath:
     """The folder among the files of an archive that holds a release; refused before anything is unpacked."""
     if len(members) > MOST_FILES or sum(one.file_size for one in members) > MOST_BYTES:
-        raise FileFormatError(f"{name} unpacks to more than is taken here; unpack it, and name its folder.")
+        raise FileFormatError(f"{name} {TOO_LARGE}")
     paths = [PurePosixPath(one.filename) for one in members]
     if any(path.is_absolute() or ".." in path.parts or "\\" in str(path) for path in paths):
         raise FileFormatError(f"{name} holds files that would lie outside of its folder; nothing was unpacked.")
