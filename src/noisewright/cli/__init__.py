@@ -22,5 +22,5 @@ def main() -> NoReturn:
 
         whole()
     except KeyboardInterrupt:
-        print("noisewright: interrupted.", file=sys.stderr)
+        sys.stderr.write("noisewright: interrupted.\n")
         raise SystemExit(130) from None

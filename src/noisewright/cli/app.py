@@ -112,7 +112,7 @@ def _interrupted(arguments: Sequence[str]) -> int:
     """Report an interruption, which no JSON object is printed for, and return its exit code."""
     with contextlib.suppress(OSError, ValueError):
         if "--json" not in arguments:
-            print("noisewright: interrupted.", file=sys.stderr)
+            sys.stderr.write("noisewright: interrupted.\n")
     return INTERRUPTED
 
 
