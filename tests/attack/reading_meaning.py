@@ -37,7 +37,8 @@ def read_meaning(text: str, record: Document) -> None:
         context.prec = 60
         real = min(dec(loss), Decimal(100_000)).exp()
         if delta:
-            reader.expect(", no event is more than ")
+            closed = "lattice" in record["metric"]  # the pairs end with a comma already
+            reader.expect(" no event is more than " if closed else ", no event is more than ")
             need(_factor(reader) >= real * SAFE, "a factor that is too low")
             reader.expect(" times as likely under one as under the other, plus ")
             need(_factor(reader) >= dec(delta), "a delta that is too low")
