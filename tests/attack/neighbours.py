@@ -8,9 +8,9 @@ Five ways in which two tables can be neighbours, each under one seed:
 * ``protected``: they differ in the protected values of one row; schemas, row groups, kept columns, the certificate, the lock and
   the words of the report are the same, and so is everything but draws;
 * ``values``: they have the same rows of every unit (same-rows), and all protected values of the rows of one unit are any others:
-  missing, undeclared, beyond all ranges, of types that only look alike; the same but for draws, with the plan;
-* ``rows``: one of them lacks all rows of one unit (add-remove, answers alone), as many as it has, whatever they hold; the same
-  but for draws, with the plan.
+  missing, undeclared, beyond all ranges, of types that only look alike; only draws differ, also in the plan;
+* ``rows``: one of them lacks all rows of one unit (add-remove, answers alone), as many as it has, whatever they hold; only
+  draws differ, also in the plan.
 
 What is random by design (the name of a release, its nonce, the time) is left out.
 """

@@ -109,7 +109,7 @@ def policies() -> Iterator[dict[str, Any]]:
 
 
 def of_mechanism(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
-    """What may be said of the claim of one mechanism."""
+    """Return all renderings of the claim of one mechanism."""
     guarantee = claimed(document)
     claim, _ = prove(document)
     found = {phrases.line(record), phrases.claim(record), readings.reading(record), readings.needs(record)}
@@ -122,7 +122,7 @@ def of_mechanism(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
 
 
 def of_release(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
-    """What may be said of the claims of a release."""
+    """Return all renderings of the claims of a release."""
     relation, ways = record["neighbours"], phrases.ways_of(record)
     found = {phrases.tables(record), phrases.neighbours(relation), phrases.public_facts(relation)}
     found |= {phrases.one_unit(relation), phrases.ways(ways), *phrases.release_lines(record)}
@@ -153,7 +153,7 @@ def of_release(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
 
 
 def prices(epsilon: Fraction, delta: Fraction) -> set[str]:
-    """What may be said of a price."""
+    """Return all renderings of a price."""
     priors = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
     found = {totals.meaning(epsilon, delta), totals.odds(epsilon, delta), totals.beliefs(epsilon, priors)}
     found |= {totals.weak("", epsilon, none).strip() for none in (False, True)} | {totals.together(epsilon)}
@@ -195,7 +195,7 @@ def plain(text: str) -> str:
 
 
 def printed(*command: object) -> str:
-    """What a command line prints on a wide terminal."""
+    """Return the text that a command line prints on a wide terminal."""
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
         run([str(word) for word in command])
     return out.getvalue()

@@ -136,7 +136,7 @@ def context_aware(columns: str) -> str:
     """Return what is not promised of columns that a learned privatiser changed."""
     return (
         f"{columns}: changed by a learned privatiser, which promises no epsilon; what is promised is context-aware, costs "
-        "nothing of the budget, and is no differential privacy."
+        "nothing of the budget, and is not differential privacy."
     )
 
 

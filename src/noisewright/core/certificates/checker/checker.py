@@ -75,7 +75,7 @@ EARLIER_FILE = "checker_version1.py"
 PHRASES_FILE = "phrases.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
     SECOND_FILE: "ef05b10082c583941a3e3dad61047ec69d2ef0d2358fbbfaaab9d024fb417ddf",
-    RELEASE_FILE: "99d3da4cd571caf2627b0185d4d3c9e12c8d211a9d7b2b5b989d9d1671cbf9ec",
+    RELEASE_FILE: "7eac9619a7e646a385dc80b9e988b9a873a852336f61d5c3131121c12b9f9dc0",
     WORDS_FILE: "86efe17e4f02d081a95da61ecaf964626a284753bf1369a9db10bb7f746e331c",
     EARLIER_FILE: "71c746320bfb941a317e139dacf521f5ee8f25f8860853630a1de4354e3a41a6",
     PHRASES_FILE: "84f4aee32d2d2c5133cdb64a1ac17ec1336bbf0181d57a863ebaaf6728dadd4a",

@@ -615,7 +615,7 @@ def check_protected(protects: Any, distance: Any, certificate: Any) -> None:
 
 
 def unit_size(type_: str, unit: Any, factor: Fraction, claim: Any) -> Fraction:
-    """How many units of the certificate's base a unit of the column is; codes and pixels have the size that the secret states.
+    """Return the size of a unit of the column in units of the certificate's base; that of codes and pixels is in the secret.
 
     Certificates of version 1 state no secret: there, a code unit or a pixel is one unit of the metric.
     """
