@@ -32,7 +32,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,7 @@ from noisewright.core.errors import CertificateError, DataError, NoChannelError,
 from noisewright.core.exact import Exact
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.parameters import EPSILON, Parameter
 from noisewright.core.resource import Resource, public_keys
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise.bits import Bits, bits_from
@@ -53,10 +54,17 @@ from noisewright.text.documents.bags import sized
 from noisewright.text.documents.reading import Reader
 from noisewright.text.embeddings.embedding import Embedding
 from noisewright.text.matched import AlignedWords, MatchedWords
+from noisewright.text.parameters import EMBEDDING, LIMIT
 from noisewright.text.words.choice import WordChoice, exact_words
 from noisewright.text.words.noisy import NoisyWords, laplace_words
 
 __all__ = ["PrivateDocuments", "private_documents"]
+
+SIZE = Parameter("Number of words released for each document, whatever its length.", "size = 100")
+WORDS = Parameter("Word mechanism: exact, or laplace noise in floating point.", 'words = "exact"')
+KEEP_ORDER = Parameter("Whether words keep their positions, which are then released unchanged.", "keep_order = false")
+UNKNOWN = Parameter("Treatment of words outside the vocabulary: drop, replace, refuse or keep.", 'unknown = "drop"')
+LANGUAGE = Parameter("Language of the stop words that are left out.", 'language = "en"')
 
 NAME = "private-documents"
 MAKERS: dict[str, Callable[..., WordChoice | NoisyWords]] = {"exact": exact_words, "laplace": laplace_words}
@@ -64,15 +72,15 @@ Unknown = Literal["drop", "replace", "refuse", "keep"]
 
 
 def private_documents(
-    embedding: Resource | Embedding,
+    embedding: Annotated[Resource | Embedding, EMBEDDING],
     *,
-    epsilon: Exact,
-    size: int | None = None,
-    words: Literal["exact", "laplace"] = "exact",
-    keep_order: bool = False,
-    unknown: Unknown = "drop",
-    language: str | None = "en",
-    limit: int | None = None,
+    epsilon: Annotated[Exact, EPSILON],
+    size: Annotated[int | None, SIZE] = None,
+    words: Annotated[Literal["exact", "laplace"], WORDS] = "exact",
+    keep_order: Annotated[bool, KEEP_ORDER] = False,
+    unknown: Annotated[Unknown, UNKNOWN] = "drop",
+    language: Annotated[str | None, LANGUAGE] = "en",
+    limit: Annotated[int | None, LIMIT] = None,
 ) -> PrivateDocuments:
     """A mechanism on documents, over the first ``limit`` words of an embedding.
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -29,11 +29,13 @@ from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.metrics.metric import Euclidean
+from noisewright.core.parameters import DIMENSION, EPSILON, SEED
 from noisewright.core.resource import public_keys
 from noisewright.core.seed import Seed
 from noisewright.matching.hashing.codes import Codes, code_bytes
 from noisewright.matching.hashing.projection import Projection, as_rows
 from noisewright.matching.hashing.scheme import Scheme
+from noisewright.matching.parameters import BITS
 from noisewright.matching.responses._columns import give_codes, read_vectors
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.places.vectors import spherical_noise
@@ -46,7 +48,13 @@ DRAWN = 1 << 21
 """So many numbers of noise are held at once."""
 
 
-def laplace_hash(*, epsilon: Exact, dimension: int, bits: int, seed: Seed) -> NoisyVectors:
+def laplace_hash(
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    dimension: Annotated[int, DIMENSION],
+    bits: Annotated[int, BITS],
+    seed: Annotated[Seed, SEED],
+) -> NoisyVectors:
     """Codes of ``bits`` bits of vectors of ``dimension`` numbers with noise for ``epsilon`` a unit of Euclidean distance."""
     scheme = Scheme(dimension=dimension, bits=bits, epsilon=0, seed=seed)  # checks what is public
     assert scheme.dimension is not None

@@ -22,7 +22,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from noisewright.core.exact import Exact
 from noisewright.core.labels import encode_label
 from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
+from noisewright.core.parameters import CATEGORIES, EPSILON
 from noisewright.mechanisms.categories.categorical import (
     OverCategories,
     discrete_certificate,
@@ -66,7 +67,9 @@ LARGEST_PLAIN = 600
 
 
 @guided
-def randomised_response(categories: Iterable[Hashable] | int, *, epsilon: Exact) -> ResponseMechanism:
+def randomised_response(
+    categories: Annotated[Iterable[Hashable] | int, CATEGORIES], *, epsilon: Annotated[Exact, EPSILON]
+) -> ResponseMechanism:
     """k-ary randomised response over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
     names = distinct_categories(categories, "randomised response")
     budget = check_budget(epsilon)

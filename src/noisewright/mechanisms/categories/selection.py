@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import accumulate
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ from noisewright.core.labels import as_labels, encode_label
 from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.metric import Metric
+from noisewright.core.parameters import EPSILON, SENSITIVITY, Parameter
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import Labels, whole_numbers
@@ -52,6 +53,8 @@ from noisewright.noise.bits import Bits, Rng, bits_from
 from noisewright.noise.search import decide
 
 __all__ = ["MOST_CANDIDATES", "SelectionMechanism", "selection"]
+
+CANDIDATES = Parameter("Public answers of which one is selected.", 'candidates = ["soup", "salad"]')
 
 MOST_CANDIDATES = 1 << 16
 AT_ONCE = 1 << 20
@@ -64,7 +67,12 @@ DOUBT = 2.0**-32
 """A uniform number this close to a threshold in floats is compared with integers."""
 
 
-def selection(candidates: Iterable[Hashable], *, epsilon: Exact, sensitivity: Exact = 1) -> SelectionMechanism:
+def selection(
+    candidates: Annotated[Iterable[Hashable], CANDIDATES],
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    sensitivity: Annotated[Exact, SENSITIVITY] = 1,
+) -> SelectionMechanism:
     """Picks one of ``candidates`` by integer scores of which none changes by more than ``sensitivity`` between neighbours."""
     names = as_labels(candidates, "candidates")
     if not 2 <= len(names) <= MOST_CANDIDATES or len(set(names)) < len(names):

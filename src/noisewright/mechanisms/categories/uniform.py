@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.metrics.metric import Discrete
+from noisewright.core.parameters import POINTS
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import Labels, check_dense, counted_labels
 from noisewright.mechanisms.losses import expected_loss
@@ -34,7 +35,7 @@ from noisewright.noise.integers import uniform_below
 __all__ = ["UniformMechanism", "uniform"]
 
 
-def uniform(points: Iterable[Hashable] | int) -> UniformMechanism:
+def uniform(points: Annotated[Iterable[Hashable] | int, POINTS]) -> UniformMechanism:
     """The uniform responder over ``points`` (secrets and outputs alike), or over ``0, ..., points - 1``."""
     names = counted_labels(points, "the outputs of the uniform responder")
     if not names or len(set(names)) < len(names):

@@ -29,7 +29,7 @@ import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,7 @@ from noisewright.core.labels import as_labels
 from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.algebra import line_in
+from noisewright.core.parameters import EPSILON, OUTSIDE, SENSITIVITY, WITHIN
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import check_dense, whole_numbers
 from noisewright.mechanisms.losses import check_loss
@@ -57,10 +58,10 @@ __all__ = ["GeometricMechanism", "check_range", "geometric"]
 @guided
 def geometric(
     *,
-    epsilon: Exact,
-    sensitivity: Exact = 1,
-    within: tuple[int, int] | None = None,
-    outside: str = "refuse",
+    epsilon: Annotated[Exact, EPSILON],
+    sensitivity: Annotated[Exact, SENSITIVITY] = 1,
+    within: Annotated[tuple[int, int] | None, WITHIN] = None,
+    outside: Annotated[str, OUTSIDE] = "refuse",
 ) -> GeometricMechanism:
     """The geometric mechanism on whole numbers.
 

@@ -37,7 +37,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,6 +54,7 @@ from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.algebra import Product, Scaled
 from noisewright.core.metrics.distances import Distances
 from noisewright.core.metrics.metric import Line, Metric
+from noisewright.core.parameters import EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN, Parameter
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import check_dense
@@ -66,6 +67,11 @@ from noisewright.noise.laws.geometric import discrete_laplace
 
 __all__ = ["CurveMechanism", "Differences", "curve"]
 
+GRID = Parameter("Public positions at which a curve is given.", "grid = [0, 1, 2]")
+NORM = Parameter(
+    "Distance between curves: the largest difference (sup), or the sum of differences (l1).", 'norm = "sup"'
+)
+
 
 LARGEST_STEPS = 1 << 51
 """The range, in lattice steps: room is left for noise so that every sum is an exact float."""
@@ -73,13 +79,13 @@ LARGEST_STEPS = 1 << 51
 
 def curve(
     *,
-    epsilon: Exact,
-    sensitivity: Exact,
-    grid: Iterable[float],
-    norm: str = "sup",
-    within: tuple[Exact, Exact] | None = None,
-    outside: str = "refuse",
-    lattice: str | Exact = "auto",
+    epsilon: Annotated[Exact, EPSILON],
+    sensitivity: Annotated[Exact, SENSITIVITY],
+    grid: Annotated[Iterable[float], GRID],
+    norm: Annotated[str, NORM] = "sup",
+    within: Annotated[tuple[Exact, Exact] | None, WITHIN] = None,
+    outside: Annotated[str, OUTSIDE] = "refuse",
+    lattice: Annotated[str | Exact, LATTICE] = "auto",
 ) -> CurveMechanism:
     """A mechanism for curves on a public grid.
 

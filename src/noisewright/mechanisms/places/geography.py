@@ -40,7 +40,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,6 +55,7 @@ from noisewright.core.exact import Exact, as_fraction, figure, float_up, positiv
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
+from noisewright.core.parameters import EPSILON, LATTICE, OUTSIDE, RADIUS, REMAP, Parameter
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.lattice_metrics import loss_before_rounding, rounding
@@ -67,6 +68,10 @@ from noisewright.noise.lattice import Lattice
 
 __all__ = ["GeoLaplace", "geo_laplace"]
 
+REFERENCE = Parameter(
+    "Public place near which all true places lie: latitude and longitude in degrees.", "reference = [48.85, 2.35]"
+)
+
 HALF, MOST = 1.6783469900166612, 4.743864518390577
 """How far half of all noise of epsilon 1 goes, and 95 %: ``1 - (1 + r) e^-r`` is 0.5 and 0.95 there. A plan says it, and loads
 no library of special functions for it."""
@@ -75,12 +80,12 @@ no library of special functions for it."""
 @guided
 def geo_laplace(
     *,
-    epsilon: Exact,
-    radius: Exact,
-    reference: tuple[Exact, Exact],
-    lattice: Exact = "auto",
-    remap: Remap | ArrayLike | None = None,
-    outside: str = "refuse",
+    epsilon: Annotated[Exact, EPSILON],
+    radius: Annotated[Exact, RADIUS],
+    reference: Annotated[tuple[Exact, Exact], REFERENCE],
+    lattice: Annotated[Exact, LATTICE] = "auto",
+    remap: Annotated[Remap | ArrayLike | None, REMAP] = None,
+    outside: Annotated[str, OUTSIDE] = "refuse",
 ) -> GeoLaplace:
     """Planar Laplace noise on latitude and longitude in degrees: arrays with two columns, or one pair.
 

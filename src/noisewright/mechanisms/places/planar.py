@@ -32,7 +32,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,6 +47,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Euclidean
+from noisewright.core.parameters import EPSILON, LATTICE, RADIUS, REMAP
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, loss_before_rounding, rounding
@@ -79,10 +80,10 @@ LARGEST_LOSS = 10**6
 @guided
 def planar_laplace(
     *,
-    epsilon: Exact,
-    radius: Exact | None = None,
-    lattice: Exact = "auto",
-    remap: Remap | ArrayLike | None = None,
+    epsilon: Annotated[Exact, EPSILON],
+    radius: Annotated[Exact | None, RADIUS] = None,
+    lattice: Annotated[Exact, LATTICE] = "auto",
+    remap: Annotated[Remap | ArrayLike | None, REMAP] = None,
 ) -> PlanarLaplace:
     """The planar Laplace mechanism on points of a plane: arrays with two columns, or one pair.
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.metrics.metric import Euclidean
+from noisewright.core.parameters import EPSILON, POINTS, RADIUS
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import LARGEST_COUNT, check_dense
 from noisewright.mechanisms.losses import expected_loss
@@ -56,10 +57,10 @@ LARGEST_WINDOW = 1 << 24
 
 @guided
 def planar_geometric(
-    points: Iterable[Hashable] | Grid,
+    points: Annotated[Iterable[Hashable] | Grid, POINTS],
     *,
-    epsilon: Exact,
-    radius: Exact | None = None,
+    epsilon: Annotated[Exact, EPSILON],
+    radius: Annotated[Exact | None, RADIUS] = None,
 ) -> PlanarGeometric:
     """The planar geometric mechanism over ``points`` (a grid, or pairs of numbers), which are secrets and outputs alike.
 

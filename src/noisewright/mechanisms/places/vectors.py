@@ -33,7 +33,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy
@@ -48,6 +48,7 @@ from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Euclidean, Manhattan
+from noisewright.core.parameters import DIMENSION, EPSILON, LATTICE
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, loss_before_rounding
@@ -65,12 +66,17 @@ LARGEST_DIMENSION = 1 << 20
 CHUNK_WORDS = 1 << 20
 
 
-def spherical_laplace(*, epsilon: Exact, dimension: int) -> SphericalLaplace:
+def spherical_laplace(*, epsilon: Annotated[Exact, EPSILON], dimension: Annotated[int, DIMENSION]) -> SphericalLaplace:
     """The n-dimensional Laplace mechanism on vectors of ``dimension`` coordinates."""
     return SphericalLaplace(per_unit(positive_fraction(epsilon, "epsilon")), _dimension(dimension))
 
 
-def product_laplace(*, epsilon: Exact, dimension: int, lattice: Exact = "auto") -> ProductLaplace:
+def product_laplace(
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    dimension: Annotated[int, DIMENSION],
+    lattice: Annotated[Exact, LATTICE] = "auto",
+) -> ProductLaplace:
     """Independent lattice Laplace noise of scale 1/epsilon on each of ``dimension`` coordinates.
 
     ``lattice`` is the step, a power of two, or a :class:`~noisewright.noise.Lattice`; by default the step is between 1/1024

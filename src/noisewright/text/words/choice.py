@@ -35,7 +35,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,12 +48,14 @@ from noisewright.core.errors import CertificateError, NoChannelError, NoLossErro
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.parameters import EPSILON, Parameter
 from noisewright.core.resource import Resource, public_keys
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.registry import Entry, Stated
 from noisewright.noise.bits import Rng
 from noisewright.noise.integers import uniform_below
 from noisewright.text.embeddings.embedding import Embedding
+from noisewright.text.parameters import EMBEDDING, LIMIT
 from noisewright.text.words._kept import keep_sums, kept_sums
 from noisewright.text.words._sums import Remembered, all_sums, block_sums, locate
 from noisewright.text.words._tiles import Tiles
@@ -64,12 +66,19 @@ from noisewright.text.words.weights import Weights
 
 __all__ = ["WordChoice", "exact_words", "recomputed", "truncated_exponential_words"]
 
+REACH = Parameter("Distance beyond which all words count as equally far.", "reach = 8")
+
 EXACT, TRUNCATED = "exact-words", "truncated-exponential-words"
 LARGEST_CHANNEL = 2000
 """So many words are listed as a channel at most."""
 
 
-def exact_words(embedding: Resource | Embedding, *, epsilon: Exact, limit: int | None = None) -> WordChoice:
+def exact_words(
+    embedding: Annotated[Resource | Embedding, EMBEDDING],
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    limit: Annotated[int | None, LIMIT] = None,
+) -> WordChoice:
     """The exponential choice of words with true epsilon ``epsilon``, over the first ``limit`` words of an embedding.
 
     All pairs of words are compared when an embedding and an epsilon meet for the first time: some minutes for 50,000 words. The
@@ -81,7 +90,11 @@ def exact_words(embedding: Resource | Embedding, *, epsilon: Exact, limit: int |
 
 
 def truncated_exponential_words(
-    embedding: Resource | Embedding, *, epsilon: Exact, reach: Exact | None = None, limit: int | None = None
+    embedding: Annotated[Resource | Embedding, EMBEDDING],
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    reach: Annotated[Exact | None, REACH] = None,
+    limit: Annotated[int | None, LIMIT] = None,
 ) -> WordChoice:
     """The truncated exponential choice: half of epsilon for each unit, and all words beyond a ``reach`` alike.
 
