@@ -71,7 +71,9 @@ def _sign(command: Callable[..., None], parameters: list[Option]) -> None:
     signature = [inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)]
     for name, form in options.items():
         annotation, default = form if isinstance(form, tuple) else (form, inspect.Parameter.empty)
-        signature.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
+        signature.append(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        )
     command.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in signature}
 
