@@ -40,12 +40,11 @@ from numpy.typing import NDArray
 from noisewright.claims import phrases
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import Part, product_certificate
-from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import CertificateError, DataError, NoChannelError, NoLossError
+from noisewright.core.errors import CertificateError, DataError, NoLossError
 from noisewright.core.exact import Exact
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.parameters import EPSILON, Parameter
 from noisewright.core.resource import Resource, public_keys
 from noisewright.mechanisms.registry import Entry
@@ -93,8 +92,10 @@ def private_documents(
 
 
 @dataclass(frozen=True)
-class PrivateDocuments:
+class PrivateDocuments(BaseMechanism):
     """A mechanism on documents; build it with :func:`private_documents`."""
+
+    no_channel = "there are too many documents to list; audit_lifted enumerates bags of a few words."
 
     words: WordChoice | NoisyWords
     size: int | None = None
@@ -182,10 +183,6 @@ class PrivateDocuments:
         for text in [values] if isinstance(values, str) else _texts(values).reshape(-1).tolist():
             self._rows(text, [], bits)
 
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two documents at this distance."""
-        return self.guarantee.bound(distance)
-
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The proof for one word, and that losses add up; for noise in floats a theorem that is cited."""
         order: Literal["aligned", "matched"] = "aligned" if self.keep_order else "matched"
@@ -226,10 +223,6 @@ class PrivateDocuments:
     def error(self, loss: str = "absolute") -> float:
         """There is none: documents are no numbers."""
         raise NoLossError("documents are no numbers; noisewright text calibrate measures how many words stay.")
-
-    def channel(self) -> Channel:
-        """There is none that could be listed."""
-        raise NoChannelError("there are too many documents to list; audit_lifted enumerates bags of a few words.")
 
     @cached_property
     def _reader(self) -> Reader:

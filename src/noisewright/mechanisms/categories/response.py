@@ -81,16 +81,13 @@ def randomised_response(
 class ResponseMechanism(OverCategories):
     """Randomised response with integer probabilities; build it with :func:`randomised_response`."""
 
+    name = "randomised-response"
+
     epsilon: Fraction
     width: int
     precision: int
     keep: int
     other: int
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "randomised-response"
 
     @property
     def keep_probability(self) -> Fraction:

@@ -41,7 +41,7 @@ from noisewright.core.errors import DataError, NoChannelError, NoLossError, Para
 from noisewright.core.exact import Exact, ceil_div, exp_bounds, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels, encode_label
-from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.metric import Metric
 from noisewright.core.parameters import EPSILON, SENSITIVITY, Parameter
@@ -94,17 +94,14 @@ def selection(
 
 
 @dataclass(frozen=True)
-class SelectionMechanism:
+class SelectionMechanism(BaseMechanism):
     """The exponential mechanism over scores; build it with :func:`selection`."""
+
+    name = "selection"
 
     candidates: tuple[Hashable, ...]
     epsilon: Fraction
     sensitivity: Fraction
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "selection"
 
     @property
     def rate(self) -> Fraction:
@@ -131,10 +128,6 @@ class SelectionMechanism:
             raise DataError(f"there must be one score for each of the {len(self.candidates)} candidates.")
         chosen = self._draw(scores.reshape(-1, scores.shape[-1]), bits_from(rng)).reshape(scores.shape[:-1])
         return self._labels.decode(chosen, "one" if scores.ndim == 1 else "array")
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two lists of scores at this distance in the guarantee's metric."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: Rng = None) -> Certificate:
         """The law of the choice and the claim it proves."""

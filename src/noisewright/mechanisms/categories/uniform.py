@@ -23,7 +23,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.metrics.metric import Discrete
 from noisewright.core.parameters import POINTS
 from noisewright.mechanisms.foreign_columns import in_kind
@@ -44,15 +44,12 @@ def uniform(points: Annotated[Iterable[Hashable] | int, POINTS]) -> UniformMecha
 
 
 @dataclass(frozen=True)
-class UniformMechanism:
+class UniformMechanism(BaseMechanism):
     """A uniform choice among ``points``; build it with :func:`uniform`."""
 
-    points: tuple[Hashable, ...]
+    name = "uniform"
 
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "uniform"
+    points: tuple[Hashable, ...]
 
     @property
     def guarantee(self) -> Guarantee:
@@ -64,10 +61,6 @@ class UniformMechanism:
         """One exact draw for every value; the values are checked and then forgotten."""
         codes, form = self._labels.encode(values)
         return self._labels.decode(np.asarray(uniform_below(len(self.points), codes.shape, rng), dtype=np.intp), form)
-
-    def map(self, distance: float) -> float:
-        """No loss at any distance."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The output does not depend on the secret."""

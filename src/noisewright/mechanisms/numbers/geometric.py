@@ -43,7 +43,7 @@ from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels
 from noisewright.core.loading.guided import guided
-from noisewright.core.mechanism import Takes
+from noisewright.core.mechanism import BaseMechanism, Takes
 from noisewright.core.metrics.algebra import line_in
 from noisewright.core.parameters import EPSILON, OUTSIDE, SENSITIVITY, WITHIN
 from noisewright.mechanisms.foreign_columns import in_kind
@@ -110,18 +110,15 @@ def _is_whole(number: object) -> bool:
 
 
 @dataclass(frozen=True)
-class GeometricMechanism:
+class GeometricMechanism(BaseMechanism):
     """Two-sided geometric noise; build it with :func:`geometric`."""
+
+    name = "geometric"
 
     epsilon: Fraction
     sensitivity: Fraction
     within: tuple[int, int] | None
     outside: str
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "geometric"
 
     @property
     def scale(self) -> Fraction:
@@ -174,10 +171,6 @@ class GeometricMechanism:
     def _rate(self) -> float:
         """The rate as a float; beyond 1e300 every draw is the secret itself, and products must not overflow."""
         return float(min(1 / self.scale, Fraction(10**300)))
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two secrets at this distance in the guarantee's metric."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise and the claim it proves."""

@@ -55,7 +55,7 @@ from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.loading.guided import guided
-from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.parameters import EPSILON, LATTICE, OUTSIDE, SCOPE, SENSITIVITY, WITHIN, Parameter
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import check_dense
@@ -148,8 +148,10 @@ def laplace(
 
 
 @dataclass(frozen=True)
-class LaplaceMechanism:
+class LaplaceMechanism(BaseMechanism):
     """Laplace noise inside a feasible set; build it with :func:`laplace`."""
+
+    name = "laplace"
 
     epsilon: Fraction
     sensitivity: Fraction
@@ -163,11 +165,6 @@ class LaplaceMechanism:
     rate: Fraction
     reach: int
     reason: str
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "laplace"
 
     @property
     def scale(self) -> Fraction:

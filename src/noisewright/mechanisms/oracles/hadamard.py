@@ -79,13 +79,10 @@ def hadamard_response(
 class HadamardMechanism(OverCategories):
     """Hadamard response with integer probabilities; build it with :func:`hadamard_response`."""
 
+    name = "hadamard-response"
+
     response: ResponseMechanism
     """Randomised response over the halves: the own one and all others."""
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "hadamard-response"
 
     @property
     def epsilon(self) -> Fraction:

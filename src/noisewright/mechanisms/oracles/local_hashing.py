@@ -118,14 +118,11 @@ def local_hashing(
 class LocalHashingMechanism(OverCategories):
     """Local hashing with integer probabilities; build it with :func:`local_hashing`."""
 
+    name = "local-hashing"
+
     response: ResponseMechanism
     """Randomised response over the buckets."""
     prime: int = PRIME
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "local-hashing"
 
     @property
     def epsilon(self) -> Fraction:

@@ -123,17 +123,14 @@ def _of_size(names: tuple[Hashable, ...], budget: Fraction, size: int) -> Subset
 class SubsetMechanism(OverCategories):
     """Subset selection with integer chances; build it with :func:`subset_selection`."""
 
+    name = "subset-selection"
+
     epsilon: Fraction
     size: int
     """``d``: how many categories a report holds."""
     width: int
     inside: int
     """``p 2**width``: the truth is in the set."""
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "subset-selection"
 
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:

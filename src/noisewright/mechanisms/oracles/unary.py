@@ -103,6 +103,8 @@ def unary_encoding(
 class UnaryMechanism(OverCategories):
     """Unary encoding with integer probabilities; build it with :func:`unary_encoding`."""
 
+    name = "unary-encoding"
+
     epsilon: Fraction
     variant: str
     width: int
@@ -111,11 +113,6 @@ class UnaryMechanism(OverCategories):
     """``p 2**width``: a 1 for the bit of the truth."""
     other: int
     """``q 2**width``: a 1 for any other bit."""
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "unary-encoding"
 
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:

@@ -50,7 +50,7 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_down, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes
+from noisewright.core.mechanism import BaseMechanism, Takes
 from noisewright.core.metrics.algebra import Product, Scaled
 from noisewright.core.metrics.distances import Distances
 from noisewright.core.metrics.metric import Line, Metric
@@ -115,8 +115,10 @@ def curve(
 
 
 @dataclass(frozen=True)
-class CurveMechanism:
+class CurveMechanism(BaseMechanism):
     """Lattice noise on every point of a curve; build it with :func:`curve`."""
+
+    name = "curve"
 
     epsilon: Fraction
     sensitivity: Fraction
@@ -125,11 +127,6 @@ class CurveMechanism:
     within: tuple[Fraction, Fraction] | None
     outside: str
     lattice: Lattice
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "curve"
 
     @property
     def dimension(self) -> int:
@@ -198,10 +195,6 @@ class CurveMechanism:
             raise ParameterError(f"one released curve has {len(self.grid)} values, all of them numbers.")
         values = values.astype(np.float64)
         return lambda t: np.interp(np.asarray(t, dtype=np.float64), self.grid, values)
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two curves at this distance in the guarantee's metric."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise at each point; the checker counts the steps that all points together can differ by."""

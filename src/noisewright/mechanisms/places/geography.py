@@ -48,13 +48,12 @@ from numpy.typing import ArrayLike
 from noisewright.claims.readings import level_meaning
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import DataError, NoChannelError, ParameterError
+from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, figure, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.loading.guided import guided
-from noisewright.core.mechanism import Takes
+from noisewright.core.mechanism import BaseMechanism, Takes
 from noisewright.core.parameters import EPSILON, LATTICE, OUTSIDE, RADIUS, REMAP, Parameter
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
@@ -112,8 +111,11 @@ def geo_laplace(
 
 
 @dataclass(frozen=True)
-class GeoLaplace:
+class GeoLaplace(BaseMechanism):
     """Planar Laplace noise on the globe; build it with :func:`geo_laplace`."""
+
+    name = "geo-laplace"
+    no_channel = "places on the globe are not finitely many; planar_geometric has a finite grid of them."
 
     epsilon: Fraction
     level: Fraction
@@ -122,11 +124,6 @@ class GeoLaplace:
     lattice: Lattice
     remap: Remap | None
     outside: str
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "geo-laplace"
 
     @property
     def reach(self) -> float:
@@ -203,10 +200,6 @@ class GeoLaplace:
             return self.plane.error(loss)
         metres = self._metres(in_degrees(at)[0])[0].tolist()
         return self.plane.error(loss, at=(metres[0], metres[1]))
-
-    def channel(self) -> Channel:
-        """There is none: places and outputs are not finitely many."""
-        raise NoChannelError("places on the globe are not finitely many; planar_geometric has a finite grid of them.")
 
     def quantile(self, p: float) -> float:
         """The distance in metres that noise stays within with probability p."""

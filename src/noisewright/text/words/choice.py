@@ -47,7 +47,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import CertificateError, NoChannelError, NoLossError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.parameters import EPSILON, Parameter
 from noisewright.core.resource import Resource, public_keys
 from noisewright.mechanisms.auditing import MechanismAudit
@@ -107,7 +107,7 @@ def truncated_exponential_words(
 
 
 @dataclass(frozen=True)
-class WordChoice:
+class WordChoice(BaseMechanism):
     """An exact choice of words; build it with :func:`exact_words` or :func:`truncated_exponential_words`."""
 
     embedding: Embedding
@@ -157,10 +157,6 @@ class WordChoice:
     def check(self, values: Any) -> None:
         """Refuse what ``release`` would refuse."""
         rows_of(self.embedding, values)
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two words at this distance."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The formula of the weights, their SHA-256, and for a true epsilon the slope, which is stated."""

@@ -39,12 +39,11 @@ from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
+from noisewright.core.errors import NoLossError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, in_words, positive_fraction
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.parameters import EPSILON, Parameter
 from noisewright.core.resource import Resource, public_keys
 from noisewright.mechanisms.auditing import MechanismAudit
@@ -116,8 +115,10 @@ def vickrey_words(
 
 
 @dataclass(frozen=True)
-class NoisyWords:
+class NoisyWords(BaseMechanism):
     """Words by noise on their vectors; build it with :func:`laplace_words` and the other functions of this module."""
+
+    no_channel = "the probabilities of noisy words are volumes without a closed form; there is no channel."
 
     embedding: Embedding
     epsilon: Fraction
@@ -155,10 +156,6 @@ class NoisyWords:
         """Refuse what ``release`` would refuse."""
         rows_of(self.embedding, values)
 
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two words at this distance."""
-        return self.guarantee.bound(distance)
-
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The claim, marked as floating: it cites a theorem and proves nothing about the draw."""
         return Certificate.of_mechanism(
@@ -185,10 +182,6 @@ class NoisyWords:
     def error(self, loss: str = "absolute") -> float:
         """There is none: words are no numbers. See :func:`~noisewright.text.words.measure`."""
         raise NoLossError("words are no numbers; measure(mechanism, words) says how far outputs are from their words.")
-
-    def channel(self) -> Channel:
-        """There is none that could be computed: the cells of words have no closed form."""
-        raise NoChannelError("the probabilities of noisy words are volumes without a closed form; there is no channel.")
 
     def rays(self, directions: Floats) -> tuple[float, Floats]:
         """The rate of the lengths of noise, and where a noise of length 1 goes for each uniform direction."""
