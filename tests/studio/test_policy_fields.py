@@ -9,8 +9,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.cli.app import run
+from noisewright.core.loading.parameters import EPSILON, Parameter
 from noisewright.core.mechanism import Takes
-from noisewright.core.parameters import EPSILON, Parameter
 from noisewright.mechanisms.registry import Entry, forget, register
 from noisewright.releases.policy.policy import Policy
 from noisewright.studio.answers.releases.policies import Column, Form, fields_of, mechanisms_for, policy_text

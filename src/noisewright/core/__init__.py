@@ -69,6 +69,12 @@ if TYPE_CHECKING:
     from noisewright.core.loading.addresses import Addresses as Addresses
     from noisewright.core.loading.doors import door as door
     from noisewright.core.loading.doors import homes as homes
+    from noisewright.core.loading.parameters import DELTA as DELTA
+    from noisewright.core.loading.parameters import DIMENSION as DIMENSION
+    from noisewright.core.loading.parameters import EPSILON as EPSILON
+    from noisewright.core.loading.parameters import SEED as SEED
+    from noisewright.core.loading.parameters import SENSITIVITY as SENSITIVITY
+    from noisewright.core.loading.parameters import Parameter as Parameter
     from noisewright.core.mechanism import BaseMechanism as BaseMechanism
     from noisewright.core.mechanism import Described as Described
     from noisewright.core.mechanism import Mechanism as Mechanism
@@ -78,12 +84,6 @@ if TYPE_CHECKING:
     from noisewright.core.mechanism import described as described
     from noisewright.core.mechanism import fields_alone as fields_alone
     from noisewright.core.metrics.metric import Metric as Metric
-    from noisewright.core.parameters import DELTA as DELTA
-    from noisewright.core.parameters import DIMENSION as DIMENSION
-    from noisewright.core.parameters import EPSILON as EPSILON
-    from noisewright.core.parameters import SEED as SEED
-    from noisewright.core.parameters import SENSITIVITY as SENSITIVITY
-    from noisewright.core.parameters import Parameter as Parameter
     from noisewright.core.resource import Resource as Resource
     from noisewright.core.resource import in_place as in_place
     from noisewright.core.resource import locate as locate

@@ -41,17 +41,17 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import CertificateError, DataError, ParameterError
 from noisewright.core.exact import Exact, upward
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.loading.parameters import EPSILON, Parameter
 from noisewright.core.mechanism import Takes
-from noisewright.core.parameters import EPSILON, Parameter
 from noisewright.core.resource import Resource
 from noisewright.files.model_file import source_of
+from noisewright.images._parameters import FIT
 from noisewright.images.face_scale import FaceScale, measured_on_public_faces
 from noisewright.images.faces.code_space import LatentMetric, least_error_weights
 from noisewright.images.faces.models.drawable import left_out, most_left_out
 from noisewright.images.faces.models.model import FaceModel, as_model
 from noisewright.images.faces.obfuscator import TOGETHER, LatentObfuscator
 from noisewright.images.mechanism import Fit, PictureMechanism, cells
-from noisewright.images.parameters import FIT
 from noisewright.images.pictures.reading import Colours, Picture, read_picture
 from noisewright.mechanisms.registry import Entry, Stated
 from noisewright.noise.bits import Bits

@@ -21,8 +21,8 @@ import numpy as np
 
 from noisewright.core.errors import DataError, NoChannelError, NoLossError, ParameterError
 from noisewright.core.guarantee import ContextAware
+from noisewright.core.loading.parameters import Parameter
 from noisewright.core.mechanism import Takes
-from noisewright.core.parameters import Parameter
 from noisewright.core.resource import Resource
 from noisewright.learned.columns import Number
 from noisewright.learned.privatiser import GAPPrivatiser

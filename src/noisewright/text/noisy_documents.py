@@ -44,16 +44,16 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import CertificateError, DataError, NoLossError
 from noisewright.core.exact import Exact
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.loading.parameters import EPSILON, Parameter
 from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
-from noisewright.core.parameters import EPSILON, Parameter
 from noisewright.core.resource import Resource, public_keys
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise.bits import Bits, bits_from
+from noisewright.text._parameters import EMBEDDING, LIMIT
 from noisewright.text.documents.bags import sized
 from noisewright.text.documents.reading import Reader
 from noisewright.text.embeddings.embedding import Embedding
 from noisewright.text.matched import AlignedWords, MatchedWords
-from noisewright.text.parameters import EMBEDDING, LIMIT
 from noisewright.text.words.choice import WordChoice, exact_words
 from noisewright.text.words.noisy import NoisyWords, laplace_words
 

@@ -21,8 +21,8 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction, whole_or_fraction
 from noisewright.core.labels import MOST_LABELS, labels_between
 from noisewright.core.loading import signatures
+from noisewright.core.loading.parameters import described_parameters
 from noisewright.core.metrics.metric import Metric
-from noisewright.core.parameters import described_parameters
 from noisewright.core.resource import Resource
 from noisewright.core.seed import Seed
 

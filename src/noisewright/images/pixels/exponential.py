@@ -40,12 +40,11 @@ from noisewright.core.channels.certified import CertifiedChannel
 from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, exp_bounds
+from noisewright.core.loading.parameters import EPSILON
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.distances import UniformDistances
 from noisewright.core.metrics.metric import Discrete
-from noisewright.core.parameters import EPSILON
-from noisewright.images.mechanism import Fit, no_rebuild
-from noisewright.images.parameters import (
+from noisewright.images._parameters import (
     BETWEEN,
     BLOCK,
     BLUR,
@@ -56,6 +55,7 @@ from noisewright.images.parameters import (
     PICTURE_WIDTH,
     QUALITY,
 )
+from noisewright.images.mechanism import Fit, no_rebuild
 from noisewright.images.pictures.reading import Colours
 from noisewright.images.pixels.mechanism import TOP, Between, BlockMechanism
 from noisewright.mechanisms.categories.finite import FiniteMechanism

@@ -39,10 +39,10 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.product import Part
 from noisewright.core.choices import one_of
 from noisewright.core.exact import Exact
+from noisewright.core.loading.parameters import EPSILON
 from noisewright.core.mechanism import Takes
-from noisewright.core.parameters import EPSILON
+from noisewright.images._parameters import BETWEEN, BLOCK, BLUR, COLOURS, FIT, PICTURE_HEIGHT, PICTURE_WIDTH
 from noisewright.images.mechanism import Fit, no_rebuild
-from noisewright.images.parameters import BETWEEN, BLOCK, BLUR, COLOURS, FIT, PICTURE_HEIGHT, PICTURE_WIDTH
 from noisewright.images.pictures.reading import Colours
 from noisewright.images.pixels.mechanism import TOP, BlockMechanism
 from noisewright.mechanisms.numbers.geometric import geometric

@@ -37,10 +37,9 @@ from noisewright.core.certificates.product import Part
 from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact
+from noisewright.core.loading.parameters import EPSILON, Parameter
 from noisewright.core.mechanism import Takes
-from noisewright.core.parameters import EPSILON, Parameter
-from noisewright.images.mechanism import Fit, no_rebuild
-from noisewright.images.parameters import (
+from noisewright.images._parameters import (
     BETWEEN,
     BLOCK,
     BLUR,
@@ -51,6 +50,7 @@ from noisewright.images.parameters import (
     PICTURE_WIDTH,
     QUALITY,
 )
+from noisewright.images.mechanism import Fit, no_rebuild
 from noisewright.images.pictures.reading import Colours
 from noisewright.images.pictures.windows import Windows
 from noisewright.images.pixels.exponential import colours_of

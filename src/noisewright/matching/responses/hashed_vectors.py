@@ -35,11 +35,11 @@ import numpy as np
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import parts_of
 from noisewright.core.exact import Exact
+from noisewright.core.loading.parameters import DIMENSION, EPSILON, SEED, Parameter
 from noisewright.core.mechanism import Takes
-from noisewright.core.parameters import DIMENSION, EPSILON, SEED, Parameter
 from noisewright.core.seed import Seed
+from noisewright.matching._parameters import BITS, ZERO
 from noisewright.matching.hashing.scheme import Scheme
-from noisewright.matching.parameters import BITS, ZERO
 from noisewright.matching.promises.about_seeds import SeedPromise, scheme_promise
 from noisewright.matching.responses._columns import give_codes, read_vectors
 from noisewright.matching.responses._over_hashes import OverHashes

@@ -26,15 +26,15 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import DataError, NoLossError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.loading.parameters import DIMENSION, EPSILON, SEED
 from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.metrics.metric import Euclidean
-from noisewright.core.parameters import DIMENSION, EPSILON, SEED
 from noisewright.core.resource import public_keys
 from noisewright.core.seed import Seed
+from noisewright.matching._parameters import BITS
 from noisewright.matching.hashing.codes import Codes, code_bytes
 from noisewright.matching.hashing.projection import Projection, as_rows
 from noisewright.matching.hashing.scheme import Scheme
-from noisewright.matching.parameters import BITS
 from noisewright.matching.responses._columns import give_codes, read_vectors
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.places.vectors import spherical_noise

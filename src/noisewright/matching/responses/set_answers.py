@@ -36,12 +36,12 @@ from noisewright.core.certificates.product import parts_of
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact
+from noisewright.core.loading.parameters import DIMENSION, EPSILON, SEED, Parameter
 from noisewright.core.mechanism import Takes
-from noisewright.core.parameters import DIMENSION, EPSILON, SEED, Parameter
 from noisewright.core.seed import Seed
+from noisewright.matching._parameters import ZERO
 from noisewright.matching.hashing.codes import Codes, as_codes, packed, unpacked
 from noisewright.matching.hashing.scheme import Scheme, checked_bits, checked_dimension
-from noisewright.matching.parameters import ZERO
 from noisewright.matching.promises.about_seeds import SeedPromise, seed_promise
 from noisewright.matching.promises.loss_law import checked_distance
 from noisewright.matching.responses._columns import give_codes, read_vectors

@@ -26,9 +26,9 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_down
 from noisewright.core.labels import as_labels
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import EPSILON, METRIC, POINTS
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Line, Metric, as_metric
-from noisewright.core.parameters import EPSILON, METRIC, POINTS
 from noisewright.mechanisms.categories.finite import FiniteMechanism, closest, log_weights
 from noisewright.mechanisms.label_columns import check_dense
 from noisewright.mechanisms.registry import Entry

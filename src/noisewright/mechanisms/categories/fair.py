@@ -31,9 +31,9 @@ from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact
+from noisewright.core.loading.parameters import EPSILON, WITHIN
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Line
-from noisewright.core.parameters import EPSILON, WITHIN
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.numbers.geometric import check_range
 from noisewright.mechanisms.registry import Entry

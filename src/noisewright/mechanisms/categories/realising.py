@@ -30,9 +30,9 @@ from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.core.labels import as_labels
+from noisewright.core.loading.parameters import EPSILON, METRIC, POINTS, Parameter
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Metric, as_metric
-from noisewright.core.parameters import EPSILON, METRIC, POINTS, Parameter
 from noisewright.mechanisms.categories.finite import FiniteMechanism, closest, log_weights
 from noisewright.mechanisms.label_columns import EXTRA, check_dense
 from noisewright.mechanisms.registry import Entry

@@ -32,8 +32,8 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import Exact
 from noisewright.core.labels import encode_label
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import CATEGORIES, EPSILON
 from noisewright.core.mechanism import Takes
-from noisewright.core.parameters import CATEGORIES, EPSILON
 from noisewright.mechanisms.categories.categorical import (
     OverCategories,
     discrete_certificate,

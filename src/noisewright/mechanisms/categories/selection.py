@@ -41,10 +41,10 @@ from noisewright.core.errors import DataError, NoChannelError, NoLossError, Para
 from noisewright.core.exact import Exact, ceil_div, exp_bounds, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels, encode_label
+from noisewright.core.loading.parameters import EPSILON, SENSITIVITY, Parameter
 from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.metric import Metric
-from noisewright.core.parameters import EPSILON, SENSITIVITY, Parameter
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import Labels, whole_numbers

@@ -23,9 +23,9 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.loading.parameters import POINTS
 from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.metrics.metric import Discrete
-from noisewright.core.parameters import POINTS
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import Labels, check_dense, counted_labels
 from noisewright.mechanisms.losses import expected_loss

@@ -37,8 +37,8 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, log_bounds
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import DELTA, EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN, Parameter
 from noisewright.core.mechanism import Takes
-from noisewright.core.parameters import DELTA, EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN, Parameter
 from noisewright.mechanisms.laws.additive import BITS, LaplaceLaw, lattice_delta
 from noisewright.mechanisms.numbers.additive import (
     AdditiveMechanism,

@@ -39,8 +39,8 @@ from noisewright.core.certificates.checker.checker_noise import gaussian_delta
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import DELTA, EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN
 from noisewright.core.mechanism import Takes
-from noisewright.core.parameters import DELTA, EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN
 from noisewright.mechanisms.laws.additive import Indices, smallest_epsilon
 from noisewright.mechanisms.laws.roots import root
 from noisewright.mechanisms.numbers.additive import (

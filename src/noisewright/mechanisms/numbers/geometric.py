@@ -43,9 +43,9 @@ from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import EPSILON, OUTSIDE, SENSITIVITY, WITHIN
 from noisewright.core.mechanism import BaseMechanism, Takes
 from noisewright.core.metrics.algebra import line_in
-from noisewright.core.parameters import EPSILON, OUTSIDE, SENSITIVITY, WITHIN
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import check_dense, whole_numbers
 from noisewright.mechanisms.losses import check_loss

@@ -55,8 +55,8 @@ from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import EPSILON, LATTICE, OUTSIDE, SCOPE, SENSITIVITY, WITHIN, Parameter
 from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
-from noisewright.core.parameters import EPSILON, LATTICE, OUTSIDE, SCOPE, SENSITIVITY, WITHIN, Parameter
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import check_dense
 from noisewright.mechanisms.laws.calibrate import continuous, on_lattice, ranged_proof

@@ -33,8 +33,8 @@ from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, float_down, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import EPSILON, LATTICE, OUTSIDE, SCOPE, SENSITIVITY, WITHIN
 from noisewright.core.mechanism import Mechanism, Takes, as_mechanism
-from noisewright.core.parameters import EPSILON, LATTICE, OUTSIDE, SCOPE, SENSITIVITY, WITHIN
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.additive import LaplaceLaw
 from noisewright.mechanisms.laws.feasible import Feasible

@@ -36,8 +36,8 @@ import numpy as np
 from noisewright.core.arrays import Floats
 from noisewright.core.exact import Exact, float_up
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN
 from noisewright.core.mechanism import Takes
-from noisewright.core.parameters import EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN
 from noisewright.mechanisms.laws.additive import Indices
 from noisewright.mechanisms.numbers.additive import (
     AdditiveMechanism,

@@ -42,8 +42,8 @@ from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN
 from noisewright.core.mechanism import Takes
-from noisewright.core.parameters import EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN
 from noisewright.mechanisms.laws.additive import LaplaceLaw
 from noisewright.mechanisms.laws.cell_masses import from_cdf, from_density
 from noisewright.mechanisms.numbers.additive import AdditiveMechanism, additive, additive_of, checked, choose_lattice

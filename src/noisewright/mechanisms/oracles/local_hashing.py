@@ -42,8 +42,8 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact
+from noisewright.core.loading.parameters import CATEGORIES, EPSILON, Parameter
 from noisewright.core.mechanism import Takes
-from noisewright.core.parameters import CATEGORIES, EPSILON, Parameter
 from noisewright.mechanisms.arrow import arrow_array
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (

@@ -40,8 +40,8 @@ from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
 from noisewright.core.exact import Exact, ceil_div, exp_bounds
+from noisewright.core.loading.parameters import CATEGORIES, EPSILON, Parameter
 from noisewright.core.mechanism import Takes
-from noisewright.core.parameters import CATEGORIES, EPSILON, Parameter
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
     OverCategories,

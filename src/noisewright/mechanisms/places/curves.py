@@ -50,11 +50,11 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_down, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.loading.parameters import EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN, Parameter
 from noisewright.core.mechanism import BaseMechanism, Takes
 from noisewright.core.metrics.algebra import Product, Scaled
 from noisewright.core.metrics.distances import Distances
 from noisewright.core.metrics.metric import Line, Metric
-from noisewright.core.parameters import EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN, Parameter
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import check_dense

@@ -53,8 +53,8 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, figure, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import EPSILON, LATTICE, OUTSIDE, RADIUS, REMAP, Parameter
 from noisewright.core.mechanism import BaseMechanism, Takes
-from noisewright.core.parameters import EPSILON, LATTICE, OUTSIDE, RADIUS, REMAP, Parameter
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.lattice_metrics import loss_before_rounding, rounding

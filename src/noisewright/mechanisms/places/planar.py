@@ -44,9 +44,9 @@ from noisewright.core.errors import NoLossError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import EPSILON, LATTICE, RADIUS, REMAP
 from noisewright.core.mechanism import BaseMechanism, Takes
 from noisewright.core.metrics.metric import Euclidean
-from noisewright.core.parameters import EPSILON, LATTICE, RADIUS, REMAP
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, loss_before_rounding, rounding

@@ -37,9 +37,9 @@ from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import EPSILON, POINTS, RADIUS
 from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.metrics.metric import Euclidean
-from noisewright.core.parameters import EPSILON, POINTS, RADIUS
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import LARGEST_COUNT, check_dense
 from noisewright.mechanisms.losses import expected_loss

@@ -45,9 +45,9 @@ from noisewright.core.choices import is_whole
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.loading.parameters import DIMENSION, EPSILON, LATTICE
 from noisewright.core.mechanism import BaseMechanism, Takes
 from noisewright.core.metrics.metric import Euclidean, Manhattan
-from noisewright.core.parameters import DIMENSION, EPSILON, LATTICE
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, loss_before_rounding

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from noisewright.core.parameters import Parameter
+from noisewright.core.loading.parameters import Parameter
 from noisewright.mechanisms.registry import registry, without_epsilon
 from noisewright.releases.kinds.registry import kind_names
 from noisewright.releases.policy._numbers import IS_NUMBER, IS_PLACE

@@ -28,10 +28,7 @@ from pydantic_core import PydanticCustomError
 
 from noisewright.core.errors import ParameterError, ResourceError
 from noisewright.core.exact import whole_or_fraction
-from noisewright.core.loading.signatures import hints_of, is_choice, parameters_of, plain_types, public_parts
-from noisewright.core.mechanism import Takes
-from noisewright.core.metrics.metric import named_metric
-from noisewright.core.parameters import (
+from noisewright.core.loading.parameters import (
     DELTA,
     EPSILON,
     RADIUS,
@@ -39,6 +36,9 @@ from noisewright.core.parameters import (
     Parameter,
     described_parameters,
 )
+from noisewright.core.loading.signatures import hints_of, is_choice, parameters_of, plain_types, public_parts
+from noisewright.core.mechanism import Takes
+from noisewright.core.metrics.metric import named_metric
 from noisewright.core.resource import Resource
 from noisewright.core.seed import Seed
 from noisewright.mechanisms.registry import Entry, entries, registry

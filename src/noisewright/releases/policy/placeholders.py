@@ -1,9 +1,11 @@
 """Places of a starting policy that only its owner can fill in, and the sentence that asks for them.
 
->>> data = {"columns": [{"name": "age", "within": [PLACEHOLDER, PLACEHOLDER]}, {"name": "sex", "categories": [PLACEHOLDER]}]}
->>> list(unfilled(data))
-[(('columns', 0, 'within'), "the range of 'age', such as within = [0, 120]"), (('columns', 1, 'categories'), "the categories of \
-'sex', such as categories = ['yes', 'no']")]
+>>> age = {"name": "age", "mechanism": "laplace", "within": [PLACEHOLDER, PLACEHOLDER]}
+>>> sex = {"name": "sex", "mechanism": "randomised-response", "categories": [PLACEHOLDER]}
+>>> for path, missing in unfilled({"columns": [age, sex]}):
+...     print(path, missing)
+('columns', 0, 'within') the range of 'age', such as within = [0, 120]
+('columns', 1, 'categories') the categories of 'sex', such as categories = ['yes', 'no']
 """
 
 from __future__ import annotations

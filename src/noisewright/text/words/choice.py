@@ -47,15 +47,15 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import CertificateError, NoChannelError, NoLossError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.loading.parameters import EPSILON, Parameter
 from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
-from noisewright.core.parameters import EPSILON, Parameter
 from noisewright.core.resource import Resource, public_keys
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.registry import Entry, Stated
 from noisewright.noise.bits import Rng
 from noisewright.noise.integers import uniform_below
+from noisewright.text._parameters import EMBEDDING, LIMIT
 from noisewright.text.embeddings.embedding import Embedding
-from noisewright.text.parameters import EMBEDDING, LIMIT
 from noisewright.text.words._kept import keep_sums, kept_sums
 from noisewright.text.words._sums import Remembered, all_sums, block_sums, locate
 from noisewright.text.words._tiles import Tiles

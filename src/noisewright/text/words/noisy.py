@@ -43,15 +43,15 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import NoLossError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, in_words, positive_fraction
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.loading.parameters import EPSILON, Parameter
 from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
-from noisewright.core.parameters import EPSILON, Parameter
 from noisewright.core.resource import Resource, public_keys
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.places.vectors import spherical_noise
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise.bits import Rng, bits_from
+from noisewright.text._parameters import EMBEDDING, LIMIT
 from noisewright.text.embeddings.embedding import Embedding
-from noisewright.text.parameters import EMBEDDING, LIMIT
 from noisewright.text.words._vocabulary import as_embedding, rows_of, spelled
 from noisewright.text.words.decoding import nearest, two_nearest
 from noisewright.text.words.indexed import WordIndex

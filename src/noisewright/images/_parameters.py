@@ -1,6 +1,6 @@
 """Parameters that several mechanisms for pictures share."""
 
-from noisewright.core.parameters import Parameter
+from noisewright.core.loading.parameters import Parameter
 
 FIT = Parameter("Treatment of a picture of another size: refuse or resize.", 'fit = "resize"')
 PICTURE_WIDTH = Parameter("Width of every picture, in pixels.", "width = 640")

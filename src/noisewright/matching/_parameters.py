@@ -1,6 +1,6 @@
 """Parameters that several mechanisms for vectors and sets share."""
 
-from noisewright.core.parameters import Parameter
+from noisewright.core.loading.parameters import Parameter
 
 BITS = Parameter("Number of bits of a code.", "bits = 128")
 ZERO = Parameter(
