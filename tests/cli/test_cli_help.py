@@ -12,7 +12,7 @@ from rich.markup import render
 
 from noisewright.cli.app import COMMANDS as COMMAND_TABLE
 from noisewright.cli.shared.commands import Table, built, offered
-from noisewright.cli.shared.parameters import parameters_of
+from noisewright.cli.shared.parameters import options_of
 from noisewright.mechanisms import registry
 
 COMMANDS = (
@@ -78,5 +78,5 @@ def test_what_is_missing_is_named_with_where_to_read_on(call, words, missing):
 
 @pytest.mark.parametrize("name", registry.names())
 def test_every_option_of_a_mechanism_is_explained(name):
-    options = parameters_of(registry.registry[name].make)
+    options = options_of(registry.registry[name].make)
     assert [option.name for option in options if not option.help.split("Default:")[0].strip()] == []

@@ -5,25 +5,27 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 
 import noisewright as nw
-from noisewright.core import Seed, Takes, public_keys
+from noisewright.core import DIMENSION, EPSILON, SEED, BaseMechanism, Parameter, Seed, Takes, public_keys
 from noisewright.core.certificates import Part, product_certificate
-from noisewright.core.errors import DataError, NoChannelError, NoLossError, ParameterError
+from noisewright.core.errors import DataError, NoLossError, ParameterError
 from noisewright.mechanisms import Entry, product
 
 
 @dataclass(frozen=True)
-class SignBits:
-    """A mechanism for vectors; what comes out is ``bits`` packed into bytes."""
+class SignBits(BaseMechanism):
+    """A mechanism for vectors; its output is ``bits`` packed into bytes."""
 
-    epsilon: int | float | str | Fraction
-    dimension: int
-    seed: Seed
-    bits: int = 64
+    epsilon: Annotated[int | float | str | Fraction, EPSILON]
+    dimension: Annotated[int, DIMENSION]
+    seed: Annotated[Seed, SEED]
+    bits: Annotated[int, Parameter("Number of answered bits.", "bits = 64")] = 64
     name = "sign-bits"
+    no_channel = "there are infinitely many vectors."
 
     def __post_init__(self) -> None:
         if self.dimension < 1 or self.bits < 1:
@@ -46,9 +48,6 @@ class SignBits:
         packed = [row.tobytes() for row in np.packbits(answers.astype(bool), axis=1)]
         return packed[0] if vectors.ndim == 1 else np.array(packed, dtype=object)
 
-    def map(self, distance):
-        return self.guarantee.bound(distance)
-
     def certificate(self, rng=None):
         parts = [Part(self.bit.certificate(rng), self.bits)]
         return product_certificate(
@@ -57,9 +56,6 @@ class SignBits:
 
     def error(self, loss="absolute"):
         raise NoLossError("bits are not compared with vectors; use them to find similar ones.")
-
-    def channel(self):
-        raise NoChannelError("there are infinitely many vectors.")
 
 
 TAKES = Takes("vector", gives="bytes", dimension=True)

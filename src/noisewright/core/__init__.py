@@ -69,6 +69,13 @@ if TYPE_CHECKING:
     from noisewright.core.loading.addresses import Addresses as Addresses
     from noisewright.core.loading.doors import door as door
     from noisewright.core.loading.doors import homes as homes
+    from noisewright.core.loading.parameters import DELTA as DELTA
+    from noisewright.core.loading.parameters import DIMENSION as DIMENSION
+    from noisewright.core.loading.parameters import EPSILON as EPSILON
+    from noisewright.core.loading.parameters import SEED as SEED
+    from noisewright.core.loading.parameters import SENSITIVITY as SENSITIVITY
+    from noisewright.core.loading.parameters import Parameter as Parameter
+    from noisewright.core.mechanism import BaseMechanism as BaseMechanism
     from noisewright.core.mechanism import Described as Described
     from noisewright.core.mechanism import Mechanism as Mechanism
     from noisewright.core.mechanism import Takes as Takes

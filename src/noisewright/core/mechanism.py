@@ -18,7 +18,7 @@ import numpy as np
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -26,7 +26,16 @@ if TYPE_CHECKING:
     from noisewright.core.resource import Resource
     from noisewright.core.seed import Seed
 
-__all__ = ["Described", "Mechanism", "Takes", "as_mechanism", "certificate_once", "described", "fields_alone"]
+__all__ = [
+    "BaseMechanism",
+    "Described",
+    "Mechanism",
+    "Takes",
+    "as_mechanism",
+    "certificate_once",
+    "described",
+    "fields_alone",
+]
 
 
 @dataclass(frozen=True)
@@ -81,7 +90,10 @@ class Takes:
 
 @runtime_checkable
 class Mechanism(Protocol):
-    """A randomised map from secrets to outputs with a guarantee."""
+    """Randomised map from secrets to outputs with a guarantee.
+
+    A class that has these members is a mechanism; :class:`BaseMechanism` has some of them by default.
+    """
 
     @property
     def name(self) -> str:
@@ -89,34 +101,65 @@ class Mechanism(Protocol):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised."""
+        """What is guaranteed."""
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
-        """One draw for every value; a scalar gives a scalar, an array an array of the same shape.
+        """Sample an output for each value; a scalar gives a scalar, an array an array of the same shape.
 
         Without ``rng`` the bits are cryptographic. A numpy generator makes a simulation that can be repeated, and must
         not be used for a real release.
         """
 
     def map(self, distance: float) -> float:
-        """The largest log-ratio of output probabilities for two secrets at this distance, rounded up.
+        """Return the largest log-ratio of output probabilities for two secrets at this distance, rounded up.
 
         With a delta it holds up to the extra probability that ``guarantee.delta_at`` has for that distance. The distance is
-        that of the secrets themselves, in the unit of the guarantee's metric. Where that metric is about points that secrets
+        between the secrets themselves, in the unit of the guarantee's metric. Where that metric is about points that secrets
         are rounded to, this counts rounding in, and ``guarantee.bound`` takes the distance after it.
         """
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The claim and its proof; with an ``rng`` it says that such draws are not for release."""
+        """Return the claim and its proof; with an ``rng`` it states that such draws are not for release."""
 
     def error(self, loss: str = "absolute") -> float:
-        """The expected loss of an output taken at face value, for the secret where that is largest.
+        """Return the expected loss of an output taken at face value, for the secret where it is largest.
 
         :class:`~noisewright.core.errors.NoLossError` where the mechanism has no such loss.
         """
 
     def channel(self) -> Channel:
-        """The channel, where secrets and outputs are finite; otherwise :class:`~noisewright.core.errors.NoChannelError`."""
+        """Return the channel, where secrets and outputs are finite.
+
+        Otherwise :class:`~noisewright.core.errors.NoChannelError`.
+        """
+
+
+class BaseMechanism:
+    """Base class of mechanisms, with defaults for what most of them share.
+
+    A subclass defines ``name``, ``guarantee``, ``release``, ``certificate`` and ``error``; ``channel`` too, if its secrets and
+    outputs are finite.
+    """
+
+    no_channel = "secrets or outputs are not finitely many; there is no channel."
+    """Message of the error that :meth:`channel` raises."""
+
+    if TYPE_CHECKING:  # a dataclass would take a property of its base for the default of a field
+
+        @property
+        def guarantee(self) -> Guarantee:
+            """What is guaranteed."""
+
+    def map(self, distance: float) -> float:
+        """Return the largest log-ratio of output probabilities for two secrets at this distance, rounded up.
+
+        With a delta it holds up to the extra probability that ``guarantee.delta_at`` has for that distance.
+        """
+        return self.guarantee.bound(distance)
+
+    def channel(self) -> Channel:
+        """Raise an error that gives the reason why there is no channel, unless a subclass has one."""
+        raise NoChannelError(self.no_channel)
 
 
 class Described(Protocol):

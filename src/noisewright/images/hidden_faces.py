@@ -30,7 +30,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
@@ -41,9 +41,11 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import CertificateError, DataError, ParameterError
 from noisewright.core.exact import Exact, upward
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.loading.parameters import EPSILON, Parameter
 from noisewright.core.mechanism import Takes
 from noisewright.core.resource import Resource
 from noisewright.files.model_file import source_of
+from noisewright.images._parameters import FIT
 from noisewright.images.face_scale import FaceScale, measured_on_public_faces
 from noisewright.images.faces.code_space import LatentMetric, least_error_weights
 from noisewright.images.faces.models.drawable import left_out, most_left_out
@@ -56,20 +58,36 @@ from noisewright.noise.bits import Bits
 
 __all__ = ["FaceDistance", "PrivateFaces", "measured_in_words", "private_faces"]
 
+MODEL = Parameter("Public file of a face model. Default: the small model in the package.", 'model = "faces.nwm"')
+COMPONENTS = Parameter(
+    "Number of elements of the code of a face that are released. Default: those with little noise.", "components = 20"
+)
+WEIGHTS = Parameter(
+    "Division of epsilon among the elements of a code: even, or for the least squared error.", 'weights = "even"'
+)
+ATTRIBUTES = Parameter(
+    "Attributes of a face that pass around the noise, unprotected, if the model knows them.",
+    'attributes = ["expression"]',
+)
+UNLIKE = Parameter(
+    "Treatment of a picture that the face model cannot reproduce: refuse it, or draw the nearest face of the model.",
+    'unlike = "draw"',
+)
+
 NAME = "faces"
 Weights = Literal["even", "least-error"]
 Unlike = Literal["refuse", "draw"]
 
 
 def private_faces(
-    model: Resource | FaceModel | None = None,
+    model: Annotated[Resource | FaceModel | None, MODEL] = None,
     *,
-    epsilon: Exact,
-    components: int | None = None,
-    weights: Weights = "even",
-    attributes: Sequence[str] = (),
-    fit: Fit = "refuse",
-    unlike: Unlike = "refuse",
+    epsilon: Annotated[Exact, EPSILON],
+    components: Annotated[int | None, COMPONENTS] = None,
+    weights: Annotated[Weights, WEIGHTS] = "even",
+    attributes: Annotated[Sequence[str], ATTRIBUTES] = (),
+    fit: Annotated[Fit, FIT] = "refuse",
+    unlike: Annotated[Unlike, UNLIKE] = "refuse",
 ) -> PrivateFaces:
     """A mechanism on faces of the size of a public model; without one, of the small model that comes along.
 

@@ -18,10 +18,9 @@ import numpy as np
 from noisewright.claims import phrases
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import Part, parts_of, product_certificate
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import CertificateError, DataError, NoChannelError, NoLossError
+from noisewright.core.errors import CertificateError, DataError, NoLossError
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import fields_alone
+from noisewright.core.mechanism import BaseMechanism, fields_alone
 from noisewright.images.pictures.reading import Picture, read_picture
 from noisewright.images.pictures.regions import Inside
 from noisewright.images.pictures.resizing import resized
@@ -34,8 +33,10 @@ Fit = Literal["refuse", "resize"]
 
 
 @dataclass(frozen=True)
-class PictureMechanism:
+class PictureMechanism(BaseMechanism):
     """The base of mechanisms on pictures of one size; a subclass says which size, draws, and proves what it draws from."""
+
+    no_channel = "there are too many pictures to list."
 
     fit: Fit = field(default="refuse", kw_only=True)
     clear: tuple[str, ...] = field(default=(), kw_only=True)
@@ -83,10 +84,6 @@ class PictureMechanism:
 
     # The promise --------------------------------------------------------------------------------------------------------
 
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two pictures at this distance."""
-        return self.guarantee.bound(distance)
-
     def in_words(self) -> str:
         """The promise, and what it does not cover."""
         return f"{self.guarantee.in_words(1)} {self.clear_in_words()}"
@@ -98,10 +95,6 @@ class PictureMechanism:
     def error(self, loss: str = "absolute") -> float:
         """There is none: how good a picture is, is measured on pictures."""
         raise NoLossError("pictures have no loss of their own; noisewright images preview shows what an epsilon does.")
-
-    def channel(self) -> Channel:
-        """There is none that could be listed."""
-        raise NoChannelError("there are too many pictures to list.")
 
     # Pictures -----------------------------------------------------------------------------------------------------------
 

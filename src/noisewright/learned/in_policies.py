@@ -15,12 +15,13 @@ and a mistake would hand it out. Such a privatiser is used in Python, where the 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import numpy as np
 
 from noisewright.core.errors import DataError, NoChannelError, NoLossError, ParameterError
 from noisewright.core.guarantee import ContextAware
+from noisewright.core.loading.parameters import Parameter
 from noisewright.core.mechanism import Takes
 from noisewright.core.resource import Resource
 from noisewright.learned.columns import Number
@@ -30,6 +31,9 @@ from noisewright.noise.bits import Rng
 
 __all__ = ["ChangedColumns", "changed_columns"]
 
+MODEL = Parameter("File of a trained privatiser.", 'model = "privatiser.nwp"')
+DISTORTION = Parameter("Distortion budget, for a privatiser that was trained for several.", "distortion = 0.5")
+
 NAME = "learned"
 NO_CERTIFICATE = (
     "a learned privatiser promises no epsilon, so it has no certificate; name it in a policy, or use GAPPrivatiser in "
@@ -37,7 +41,9 @@ NO_CERTIFICATE = (
 )
 
 
-def changed_columns(model: Resource, *, distortion: float | None = None) -> ChangedColumns:
+def changed_columns(
+    model: Annotated[Resource, MODEL], *, distortion: Annotated[float | None, DISTORTION] = None
+) -> ChangedColumns:
     """The privatiser in a file; ``distortion`` picks one of a curve."""
     return ChangedColumns(model, None if distortion is None else float(distortion))
 

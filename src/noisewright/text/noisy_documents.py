@@ -32,7 +32,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,15 +40,16 @@ from numpy.typing import NDArray
 from noisewright.claims import phrases
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import Part, product_certificate
-from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import CertificateError, DataError, NoChannelError, NoLossError
+from noisewright.core.errors import CertificateError, DataError, NoLossError
 from noisewright.core.exact import Exact
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.loading.parameters import EPSILON, Parameter
+from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.resource import Resource, public_keys
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise.bits import Bits, bits_from
+from noisewright.text._parameters import EMBEDDING, LIMIT
 from noisewright.text.documents.bags import sized
 from noisewright.text.documents.reading import Reader
 from noisewright.text.embeddings.embedding import Embedding
@@ -58,21 +59,27 @@ from noisewright.text.words.noisy import NoisyWords, laplace_words
 
 __all__ = ["PrivateDocuments", "private_documents"]
 
+SIZE = Parameter("Number of words released for each document, whatever its length.", "size = 100")
+WORDS = Parameter("Word mechanism: exact, or laplace noise in floating point.", 'words = "exact"')
+KEEP_ORDER = Parameter("Whether words keep their positions, which are then released unchanged.", "keep_order = false")
+UNKNOWN = Parameter("Treatment of words outside the vocabulary: drop, replace, refuse or keep.", 'unknown = "drop"')
+LANGUAGE = Parameter("Language of the stop words that are left out.", 'language = "en"')
+
 NAME = "private-documents"
 MAKERS: dict[str, Callable[..., WordChoice | NoisyWords]] = {"exact": exact_words, "laplace": laplace_words}
 Unknown = Literal["drop", "replace", "refuse", "keep"]
 
 
 def private_documents(
-    embedding: Resource | Embedding,
+    embedding: Annotated[Resource | Embedding, EMBEDDING],
     *,
-    epsilon: Exact,
-    size: int | None = None,
-    words: Literal["exact", "laplace"] = "exact",
-    keep_order: bool = False,
-    unknown: Unknown = "drop",
-    language: str | None = "en",
-    limit: int | None = None,
+    epsilon: Annotated[Exact, EPSILON],
+    size: Annotated[int | None, SIZE] = None,
+    words: Annotated[Literal["exact", "laplace"], WORDS] = "exact",
+    keep_order: Annotated[bool, KEEP_ORDER] = False,
+    unknown: Annotated[Unknown, UNKNOWN] = "drop",
+    language: Annotated[str | None, LANGUAGE] = "en",
+    limit: Annotated[int | None, LIMIT] = None,
 ) -> PrivateDocuments:
     """A mechanism on documents, over the first ``limit`` words of an embedding.
 
@@ -85,8 +92,10 @@ def private_documents(
 
 
 @dataclass(frozen=True)
-class PrivateDocuments:
+class PrivateDocuments(BaseMechanism):
     """A mechanism on documents; build it with :func:`private_documents`."""
+
+    no_channel = "there are too many documents to list; audit_lifted enumerates bags of a few words."
 
     words: WordChoice | NoisyWords
     size: int | None = None
@@ -174,10 +183,6 @@ class PrivateDocuments:
         for text in [values] if isinstance(values, str) else _texts(values).reshape(-1).tolist():
             self._rows(text, [], bits)
 
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two documents at this distance."""
-        return self.guarantee.bound(distance)
-
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The proof for one word, and that losses add up; for noise in floats a theorem that is cited."""
         order: Literal["aligned", "matched"] = "aligned" if self.keep_order else "matched"
@@ -218,10 +223,6 @@ class PrivateDocuments:
     def error(self, loss: str = "absolute") -> float:
         """There is none: documents are no numbers."""
         raise NoLossError("documents are no numbers; noisewright text calibrate measures how many words stay.")
-
-    def channel(self) -> Channel:
-        """There is none that could be listed."""
-        raise NoChannelError("there are too many documents to list; audit_lifted enumerates bags of a few words.")
 
     @cached_property
     def _reader(self) -> Reader:

@@ -139,7 +139,7 @@ def test_the_schema_describes_files_and_seeds() -> None:
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**WHOLE, "columns": [column(**bad)]}, schema)
     words = schema["$defs"]["ColumnPolicy"]["properties"]
-    assert "public file, relative to this one" in words["table"]["description"]
+    assert "Public file: a path relative to the policy." in words["table"]["description"]
     assert "64 hexadecimal digits" in words["seed"]["description"]
 
 

@@ -14,7 +14,7 @@ from test_policy_reading import CLINIC
 from noisewright.core.errors import PolicyError
 from noisewright.mechanisms.oracles.oracle import ORACLES
 from noisewright.mechanisms.registry import names, without_epsilon
-from noisewright.releases.policy.parameters import WORDS, accepts, offered
+from noisewright.releases.policy.parameters import accepts, offered
 from noisewright.releases.policy.policy import Policy
 
 ROOT = Path(__file__).parents[3]
@@ -51,11 +51,12 @@ def test_every_key_has_a_title_and_a_description() -> None:
 
 
 def test_every_parameter_of_every_mechanism_has_words_and_an_example_that_is_read() -> None:
-    parameters = {p for name in [*offered(), *without_epsilon()] for p in accepts(name).allowed}
-    assert parameters == set(WORDS)
-    for name, (words, example) in WORDS.items():
-        assert words.endswith(".")
-        assert list(tomllib.loads(example)) == [name]
+    for mechanism in [*offered(), *without_epsilon()]:
+        accepted = accepts(mechanism)
+        assert set(accepted.described) == set(accepted.allowed)
+        for name, note in accepted.described.items():
+            assert note.help.endswith(".")
+            assert list(tomllib.loads(note.example)) == [name]
 
 
 def test_the_mechanisms_are_those_of_the_registry() -> None:
@@ -118,7 +119,7 @@ def test_a_column_of_every_mechanism_fits_schema_and_reader(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = accepts(name)
-    examples = tomllib.loads("\n".join(WORDS[p][1] for p in accepted.required))
+    examples = tomllib.loads("\n".join(accepted.example(p) for p in accepted.required))
     monkeypatch.chdir(tmp_path)
     for file in accepted.files & set(examples):
         Path(examples[file]).write_bytes(b"a public file")

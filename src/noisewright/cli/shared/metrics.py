@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from noisewright.core.metrics.metric import Metric
 
-__all__ = ["METRIC_HELP", "check_number", "default_metric", "explain", "parse_metric"]
+__all__ = ["METRIC_HELP", "METRIC_NAMES", "check_number", "default_metric", "explain", "parse_metric"]
 
-METRIC_HELP = (
-    "How far apart two secrets are: line, discrete, euclidean, manhattan, hamming, angular, a multiple such as "
-    "0.5*line, or table:FILE.csv."
+METRIC_NAMES = (
+    "One of line, discrete, euclidean, manhattan, hamming, angular, a multiple such as 0.5*line, or table:FILE.csv."
 )
+METRIC_HELP = f"Distance between secrets. {METRIC_NAMES}"
 
 _WORDS = {
     "discrete": "any two different secrets are 1 apart",

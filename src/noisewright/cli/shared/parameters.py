@@ -15,94 +15,42 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from noisewright.cli.shared.metrics import METRIC_HELP, check_number, parse_metric
+from noisewright.cli.shared.metrics import METRIC_NAMES, check_number, parse_metric
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction, whole_or_fraction
 from noisewright.core.labels import MOST_LABELS, labels_between
 from noisewright.core.loading import signatures
+from noisewright.core.loading.parameters import described_parameters
 from noisewright.core.metrics.metric import Metric
 from noisewright.core.resource import Resource
 from noisewright.core.seed import Seed
 
-__all__ = ["Parameter", "parameters_of", "read_labels"]
+__all__ = ["Option", "options_of", "read_labels"]
 
 _AXIS = r"\s*(-?\d{1,9})\.\.(-?\d{1,9})(?:/([1-9]\d{0,8}))?\s*"
 _GRID = re.compile(f"{_AXIS}:{_AXIS}", re.ASCII)
-
-WORDS = {
-    "epsilon": "The allowed loss for each unit of the metric; smaller is more private. Exact: 0.1 or 1/3.",
-    "delta": "An extra probability that any event may have, beyond the factor that epsilon allows.",
-    "sensitivity": "The most that one person can change the true value; the noise grows with it.",
-    "within": "The public range of the values; inf for an open end where the mechanism allows it.",
-    "excluding": "Gaps inside the range where no output may fall.",
-    "scope": "Whom the promise compares: neighbours (adjacent) or all pairs, by distance (metric).",
-    "margin": "How far true values are known to stay from the walls.",
-    "outside": "What happens to a value outside the range: refuse or clamp.",
-    "categories": "The possible answers, or how many there are.",
-    "points": "The possible secrets, which are also the outputs; coordinates joined by a colon; 0..800/100:0..500/100 is a grid.",
-    "metric": METRIC_HELP,
-    "radius": "The distance within which places are to look alike up to epsilon. A policy calls it protect.",
-    "lattice": "The step of the public lattice that outputs lie on: a power of two, or auto.",
-    "reference": "A public place near which all true places lie: latitude and longitude in degrees.",
-    "shape": "The form of the noise: alike on both sides, or with a side towards the wall of its own (half lines, scope metric).",
-    "dimension": "How many numbers one value has.",
-    "embedding": "The public embedding, a file.",
-    "limit": "Use its N most frequent words alone.",
-    "decoding": "How the word of a noisy vector is found: the nearest (exact), or nearly, by an index (index).",
-    "reach": "Words beyond this distance are all alike.",
-    "stretch": "How much of the noise follows the directions in which words vary, below 1.",
-    "first": "The probability of the nearest of two words that are equally far.",
-    "words": "How a word is drawn: exact or laplace.",
-    "keep_order": "Leave words where they were: reads better, promises less.",
-    "unknown": "What to do with what is outside of the vocabulary: drop, replace, refuse or keep.",
-    "language": "Whose stop words are left out.",
-    "bits": "How many bits a code has.",
-    "hashes": "How many hashes of a set are answered.",
-    "answer_bits": "How many bits an answer about a set has.",
-    "family": "How vectors are hashed: projection, fast-projection, sampling or minhash.",
-    "zero": "What happens to a vector of zeros: refuse all, or give it one fixed code.",
-    "candidates": "The public answers that one is picked from.",
-    "grid": "The public positions at which a curve is given.",
-    "norm": "How far apart two curves are: the largest difference (sup), or the sum of differences (l1).",
-    "rule": "How the scale is found: the smallest that suffices (exact), or an older rule that suffices too (source).",
-    "variant": "Bits that tell most for this epsilon (optimised), or bits that lie alike in both directions (symmetric).",
-    "buckets": "How many values the hash functions have. Default: the best number for this epsilon.",
-    "size": "How many categories a set holds (the best number for this epsilon if not given), or words come out of a document.",
-    "width": "How many pixels every picture is wide.",
-    "height": "How many pixels every picture is high.",
-    "block": "The side of the blocks of pixels that come out in one colour.",
-    "colours": "Whether pictures are read in colour or in grey.",
-    "between": "Between which pictures epsilon is: any two, those that differ in a pixel, or in a step of colour.",
-    "fit": "What happens to a picture of another size: refuse or resize.",
-    "unlike": "What happens to a picture that the model cannot draw: refuse, or draw it as the model can.",
-    "blur": "The sigma of a blur afterwards, in pixels.",
-    "quality": "How the likeness of what may come out is measured.",
-    "levels": "How many levels a colour can come out at, from black to full.",
-    "window": "The side of windows, in blocks, that are drawn as a whole.",
-    "sampler": "How windows are drawn: rejection (its time depends on the picture), enumeration, or auto.",
-    "model": "The public file of a model of faces. Default: the small model that comes along.",
-    "components": "How many elements of the code of a face come out. Default: those with little noise.",
-    "weights": "How elements of a code share epsilon: evenly, or for the least squared error.",
-    "attributes": "What of a face passes around the noise, in the clear, where a model knows such attributes.",
-    "share": "How much probability goes to the points themselves, at most 1/2; the rest goes to an extra output.",
-}
-"""The words of the house: a name means the same in every mechanism."""
-
 
 PUBLIC = {
     Resource: "A public file that the mechanism needs; the certificate states its SHA-256.",
     Seed: "A public seed: 64 hexadecimal digits, which the certificate states.",
 }
-"""What is public beside the parameters, where a name has no words of the house."""
+"""Descriptions of public parameters whose constructor has none."""
 
 PAIRS = {"reference": ("LATITUDE:LONGITUDE", "48.85:2.35", "one place")}
 """Pairs of numbers that are no intervals: how they are shown, an example, and what they are."""
 
 
+TEXT_FORMS = {
+    "METRIC": METRIC_NAMES,
+    "A,B,...|LOW..HIGH": "Coordinates are joined by a colon; 0..800/100:0..500/100 is a grid.",
+}
+"""How values of some shapes are written."""
+
+
 @dataclass(frozen=True)
-class Parameter:
-    """One option: how it is shown, and how its text becomes a value."""
+class Option:
+    """Option for a parameter: how it is shown, and how its text becomes a value."""
 
     name: str
     shape: str
@@ -112,9 +60,9 @@ class Parameter:
     flag: bool = False
 
 
-def parameters_of(constructor: Callable[..., Any]) -> list[Parameter] | str:
-    """The options of a constructor, or the name of a required parameter that only Python can give."""
-    hints = signatures.hints_of(constructor)
+def options_of(constructor: Callable[..., Any]) -> list[Option] | str:
+    """Return the options for a constructor, or the name of a required parameter that only Python can set."""
+    hints, described = signatures.hints_of(constructor), described_parameters(constructor)
     found = []
     for name, parameter in signatures.parameters_of(constructor).items():
         required = parameter.default is parameter.empty
@@ -127,10 +75,12 @@ def parameters_of(constructor: Callable[..., Any]) -> list[Parameter] | str:
         shape, read = form
         if isinstance(parameter.default, str):  # a word such as "auto" among numbers
             read = _or_word(parameter.default, read)
-        words = WORDS.get(name) or next((PUBLIC[m] for m in members if m in (Resource, Seed)), "")
+        note = described.get(name)
+        words = note.help if note else next((PUBLIC[m] for m in members if m in (Resource, Seed)), "")
+        words = f"{words} {TEXT_FORMS[shape]}".strip() if shape in TEXT_FORMS else words
         if not required and parameter.default not in (None, ()):
             words = f"{words} Default: {parameter.default}.".strip()
-        found.append(Parameter(name, shape, words, required, read, flag=shape == "flag"))
+        found.append(Option(name, shape, words, required, read, flag=shape == "flag"))
     return found
 
 

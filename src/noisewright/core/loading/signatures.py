@@ -28,15 +28,18 @@ def parameters_of(constructor: Callable[..., Any]) -> dict[str, inspect.Paramete
     }
 
 
-def hints_of(constructor: Callable[..., Any]) -> dict[str, Any]:
-    """The types of the parameters; the return type may be one that is only imported for type checkers."""
+def hints_of(constructor: Callable[..., Any], described: bool = False) -> dict[str, Any]:
+    """Return the types of the parameters, ``described`` with their annotations.
+
+    The return type may be one that is only imported for type checkers.
+    """
     if isinstance(constructor, type):
-        return hints_of(constructor.__init__)  # type: ignore[misc]
+        return hints_of(constructor.__init__, described)  # type: ignore[misc]
     constructor = inspect.unwrap(constructor)  # its annotations name what its own module has
     named = {key: hint for key, hint in getattr(constructor, "__annotations__", {}).items() if key != "return"}
     try:
         holder = types.SimpleNamespace(__annotations__=named)
-        return typing.get_type_hints(holder, globalns=getattr(constructor, "__globals__", {}))
+        return typing.get_type_hints(holder, globalns=getattr(constructor, "__globals__", {}), include_extras=described)
     except (NameError, TypeError):
         return {}
 

@@ -43,7 +43,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import GuaranteeError, ParameterError
 from noisewright.core.exact import Exact, float_up
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import fields_alone
+from noisewright.core.mechanism import BaseMechanism, fields_alone
 from noisewright.core.metrics.metric import Discrete
 from noisewright.estimation.survey._instruments import (
     FAMILIES,
@@ -68,7 +68,7 @@ Split = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Device:
+class Device(BaseMechanism):
     """A device with a proved guarantee; build it with :func:`best_device`, or directly from whole numbers of cases."""
 
     instrument: Instrument
@@ -164,10 +164,6 @@ class Device:
         drawn = np.asarray(uniform_below(total, codes.shape, rng)).astype(np.int64)
         said = np.searchsorted(np.cumsum(forced), drawn - truth, side="right")
         return self._labels.decode(np.where(drawn < truth, codes, said), form)
-
-    def map(self, distance: float) -> float:
-        """The loss that two truths at this distance are allowed, beside ``delta``."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The whole numbers of cases, which prove the guarantee."""

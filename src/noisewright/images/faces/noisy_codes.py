@@ -38,6 +38,7 @@ from noisewright.core.certificates.records import clear_record
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import BaseMechanism
 from noisewright.core.resource import Resource, public_keys
 from noisewright.images.faces.code_space import CodeSpace
 from noisewright.mechanisms.numbers.geometric import geometric
@@ -48,7 +49,7 @@ __all__ = ["NoisyCodes"]
 
 
 @dataclass(frozen=True)
-class NoisyCodes:
+class NoisyCodes(BaseMechanism):
     """Codes of a space with exact Laplace noise."""
 
     epsilon: Fraction
@@ -77,10 +78,6 @@ class NoisyCodes:
     def guarantee(self) -> Guarantee:
         """``epsilon`` per unit of the distance of codes."""
         return Guarantee(float_up(self.epsilon), self.space.metric)
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two codes at this distance."""
-        return self.guarantee.bound(distance)
 
     def certificate(
         self,

@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +40,21 @@ from noisewright.core.channels.certified import CertifiedChannel
 from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, exp_bounds
+from noisewright.core.loading.parameters import EPSILON
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.distances import UniformDistances
 from noisewright.core.metrics.metric import Discrete
+from noisewright.images._parameters import (
+    BETWEEN,
+    BLOCK,
+    BLUR,
+    COLOURS,
+    FIT,
+    LEVELS,
+    PICTURE_HEIGHT,
+    PICTURE_WIDTH,
+    QUALITY,
+)
 from noisewright.images.mechanism import Fit, no_rebuild
 from noisewright.images.pictures.reading import Colours
 from noisewright.images.pixels.mechanism import TOP, Between, BlockMechanism
@@ -63,16 +75,16 @@ TOGETHER = 1 << 17
 
 def pixel_exponential(
     *,
-    epsilon: Exact,
-    width: int,
-    height: int,
-    block: int = 1,
-    quality: Quality = "absolute",
-    levels: int = 256,
-    colours: Colours = "rgb",
-    between: Between = "pictures",
-    fit: Fit = "refuse",
-    blur: float = 0.0,
+    epsilon: Annotated[Exact, EPSILON],
+    width: Annotated[int, PICTURE_WIDTH],
+    height: Annotated[int, PICTURE_HEIGHT],
+    block: Annotated[int, BLOCK] = 1,
+    quality: Annotated[Quality, QUALITY] = "absolute",
+    levels: Annotated[int, LEVELS] = 256,
+    colours: Annotated[Colours, COLOURS] = "rgb",
+    between: Annotated[Between, BETWEEN] = "pictures",
+    fit: Annotated[Fit, FIT] = "refuse",
+    blur: Annotated[float, BLUR] = 0.0,
 ) -> PixelExponential:
     """A choice of a level for each of the blocks of pictures of ``width`` x ``height`` pixels."""
     one_of(between, "between", ("pictures", "pixels"))

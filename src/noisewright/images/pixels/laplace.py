@@ -31,7 +31,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,9 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.product import Part
 from noisewright.core.choices import one_of
 from noisewright.core.exact import Exact
+from noisewright.core.loading.parameters import EPSILON
 from noisewright.core.mechanism import Takes
+from noisewright.images._parameters import BETWEEN, BLOCK, BLUR, COLOURS, FIT, PICTURE_HEIGHT, PICTURE_WIDTH
 from noisewright.images.mechanism import Fit, no_rebuild
 from noisewright.images.pictures.reading import Colours
 from noisewright.images.pixels.mechanism import TOP, BlockMechanism
@@ -58,14 +60,14 @@ TOGETHER = 1 << 15
 
 def pixel_laplace(
     *,
-    epsilon: Exact,
-    width: int,
-    height: int,
-    block: int = 1,
-    colours: Colours = "rgb",
-    between: Literal["pictures", "pixels", "steps"] = "pictures",
-    fit: Fit = "refuse",
-    blur: float = 0.0,
+    epsilon: Annotated[Exact, EPSILON],
+    width: Annotated[int, PICTURE_WIDTH],
+    height: Annotated[int, PICTURE_HEIGHT],
+    block: Annotated[int, BLOCK] = 1,
+    colours: Annotated[Colours, COLOURS] = "rgb",
+    between: Annotated[Literal["pictures", "pixels", "steps"], BETWEEN] = "pictures",
+    fit: Annotated[Fit, FIT] = "refuse",
+    blur: Annotated[float, BLUR] = 0.0,
 ) -> PixelLaplace:
     """Laplace noise on blocks of ``block`` x ``block`` pixels of pictures of ``width`` x ``height`` pixels."""
     one_of(between, "between", ("pictures", "pixels", "steps"))

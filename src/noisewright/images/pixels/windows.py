@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,19 @@ from noisewright.core.certificates.product import Part
 from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact
+from noisewright.core.loading.parameters import EPSILON, Parameter
 from noisewright.core.mechanism import Takes
+from noisewright.images._parameters import (
+    BETWEEN,
+    BLOCK,
+    BLUR,
+    COLOURS,
+    FIT,
+    LEVELS,
+    PICTURE_HEIGHT,
+    PICTURE_WIDTH,
+    QUALITY,
+)
 from noisewright.images.mechanism import Fit, no_rebuild
 from noisewright.images.pictures.reading import Colours
 from noisewright.images.pictures.windows import Windows
@@ -50,21 +62,26 @@ from noisewright.noise.bits import Bits
 
 __all__ = ["PixelWindows", "pixel_windows"]
 
+WINDOW = Parameter("Side, in blocks, of the windows that are sampled as a whole.", "window = 3")
+SAMPLER = Parameter(
+    "Sampler of windows: rejection (its time depends on the picture), enumeration, or auto.", 'sampler = "enumeration"'
+)
+
 
 def pixel_windows(
     *,
-    epsilon: Exact,
-    width: int,
-    height: int,
-    block: int = 16,
-    window: int = 3,
-    levels: int = 4,
-    quality: WindowQuality = "clipped",
-    sampler: Sampler = "auto",
-    colours: Colours = "rgb",
-    between: Between = "pictures",
-    fit: Fit = "refuse",
-    blur: float = 0.0,
+    epsilon: Annotated[Exact, EPSILON],
+    width: Annotated[int, PICTURE_WIDTH],
+    height: Annotated[int, PICTURE_HEIGHT],
+    block: Annotated[int, BLOCK] = 16,
+    window: Annotated[int, WINDOW] = 3,
+    levels: Annotated[int, LEVELS] = 4,
+    quality: Annotated[WindowQuality, QUALITY] = "clipped",
+    sampler: Annotated[Sampler, SAMPLER] = "auto",
+    colours: Annotated[Colours, COLOURS] = "rgb",
+    between: Annotated[Between, BETWEEN] = "pictures",
+    fit: Annotated[Fit, FIT] = "refuse",
+    blur: Annotated[float, BLUR] = 0.0,
 ) -> PixelWindows:
     """A choice of windows for pictures of ``width`` x ``height`` pixels, in blocks of ``block`` x ``block`` pixels."""
     one_of(between, "between", ("pictures", "pixels"))

@@ -11,11 +11,10 @@ import numpy as np
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import Part, product_certificate
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoChannelError, NoLossError
+from noisewright.core.errors import NoLossError
 from noisewright.core.exact import float_up, log_bounds
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import fields_alone
+from noisewright.core.mechanism import BaseMechanism, fields_alone
 from noisewright.core.resource import public_keys
 from noisewright.core.seed import Seed
 from noisewright.matching.hashing.scheme import Scheme, checked_dimension
@@ -29,8 +28,10 @@ __all__ = ["OverHashes"]
 
 
 @dataclass(frozen=True)
-class OverHashes:
+class OverHashes(BaseMechanism):
     """Noisy hashes under a public scheme, at its epsilon for every hash that differs."""
+
+    no_channel = "there are too many vectors to list; a product of responses has a channel between codes."
 
     scheme: Scheme
     name: ClassVar[str]
@@ -100,9 +101,5 @@ class OverHashes:
         raise NoLossError(
             "codes are not compared with vectors; a server tells how far apart vectors are from their codes."
         )
-
-    def channel(self) -> Channel:
-        """There is none that could be listed."""
-        raise NoChannelError("there are too many vectors to list; a product of responses has a channel between codes.")
 
     __getstate__ = fields_alone

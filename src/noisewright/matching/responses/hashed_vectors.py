@@ -28,15 +28,17 @@ Reference: Fernandes, Kawamoto and Murakami, *Locality sensitive hashing with ex
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import parts_of
 from noisewright.core.exact import Exact
+from noisewright.core.loading.parameters import DIMENSION, EPSILON, SEED, Parameter
 from noisewright.core.mechanism import Takes
 from noisewright.core.seed import Seed
+from noisewright.matching._parameters import BITS, ZERO
 from noisewright.matching.hashing.scheme import Scheme
 from noisewright.matching.promises.about_seeds import SeedPromise, scheme_promise
 from noisewright.matching.responses._columns import give_codes, read_vectors
@@ -46,6 +48,10 @@ from noisewright.mechanisms.registry import Entry
 
 __all__ = ["HashedResponse", "lshrr"]
 
+FAMILY = Parameter(
+    "Hash functions of vectors: projection, fast-projection, sampling or minhash.", 'family = "projection"'
+)
+
 NAME = "lshrr"
 SHOWN_DELTA = 1e-6
 SHOWN_RADIUS = 0.1
@@ -54,12 +60,12 @@ SHOWN_RADIUS = 0.1
 
 def lshrr(
     *,
-    epsilon: Exact,
-    dimension: int,
-    bits: int,
-    seed: Seed,
-    family: Literal["projection", "fast-projection", "sampling", "minhash"] = "projection",
-    zero: Literal["refuse", "fixed"] = "refuse",
+    epsilon: Annotated[Exact, EPSILON],
+    dimension: Annotated[int, DIMENSION],
+    bits: Annotated[int, BITS],
+    seed: Annotated[Seed, SEED],
+    family: Annotated[Literal["projection", "fast-projection", "sampling", "minhash"], FAMILY] = "projection",
+    zero: Annotated[Literal["refuse", "fixed"], ZERO] = "refuse",
 ) -> HashedResponse:
     """Noisy codes of ``bits`` bits for vectors of ``dimension`` numbers, at ``epsilon`` for every bit that differs.
 

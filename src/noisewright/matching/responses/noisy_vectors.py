@@ -18,19 +18,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import DataError, NoChannelError, NoLossError
+from noisewright.core.errors import DataError, NoLossError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.loading.parameters import DIMENSION, EPSILON, SEED
+from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.metrics.metric import Euclidean
 from noisewright.core.resource import public_keys
 from noisewright.core.seed import Seed
+from noisewright.matching._parameters import BITS
 from noisewright.matching.hashing.codes import Codes, code_bytes
 from noisewright.matching.hashing.projection import Projection, as_rows
 from noisewright.matching.hashing.scheme import Scheme
@@ -46,7 +47,13 @@ DRAWN = 1 << 21
 """So many numbers of noise are held at once."""
 
 
-def laplace_hash(*, epsilon: Exact, dimension: int, bits: int, seed: Seed) -> NoisyVectors:
+def laplace_hash(
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    dimension: Annotated[int, DIMENSION],
+    bits: Annotated[int, BITS],
+    seed: Annotated[Seed, SEED],
+) -> NoisyVectors:
     """Codes of ``bits`` bits of vectors of ``dimension`` numbers with noise for ``epsilon`` a unit of Euclidean distance."""
     scheme = Scheme(dimension=dimension, bits=bits, epsilon=0, seed=seed)  # checks what is public
     assert scheme.dimension is not None
@@ -54,18 +61,16 @@ def laplace_hash(*, epsilon: Exact, dimension: int, bits: int, seed: Seed) -> No
 
 
 @dataclass(frozen=True)
-class NoisyVectors:
+class NoisyVectors(BaseMechanism):
     """Hashes of noisy vectors; build it with :func:`laplace_hash`."""
+
+    name = NAME
+    no_channel = "there are infinitely many vectors, and the cells of codes have no closed form."
 
     epsilon: Fraction
     dimension: int
     bits: int
     seed: Seed
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return NAME
 
     @property
     def guarantee(self) -> Guarantee:
@@ -80,10 +85,6 @@ class NoisyVectors:
     def check(self, values: Any) -> None:
         """Refuse what ``release`` would refuse."""
         self._finite(as_rows(read_vectors(values, self.dimension)[0], self.dimension))
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two vectors at this distance."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The claim, marked as floating: it cites a theorem and proves nothing about the draw."""
@@ -111,10 +112,6 @@ class NoisyVectors:
         raise NoLossError(
             "codes are not compared with vectors; a server tells how far apart vectors are from their codes."
         )
-
-    def channel(self) -> Channel:
-        """There is none: vectors are not finitely many."""
-        raise NoChannelError("there are infinitely many vectors, and the cells of codes have no closed form.")
 
     @cached_property
     def _hashing(self) -> Projection:

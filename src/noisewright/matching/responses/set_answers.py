@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,10 @@ from noisewright.core.certificates.product import parts_of
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact
+from noisewright.core.loading.parameters import DIMENSION, EPSILON, SEED, Parameter
 from noisewright.core.mechanism import Takes
 from noisewright.core.seed import Seed
+from noisewright.matching._parameters import ZERO
 from noisewright.matching.hashing.codes import Codes, as_codes, packed, unpacked
 from noisewright.matching.hashing.scheme import Scheme, checked_bits, checked_dimension
 from noisewright.matching.promises.about_seeds import SeedPromise, seed_promise
@@ -50,18 +52,21 @@ from noisewright.noise.packed import packed_coins
 
 __all__ = ["HashedSets", "hashed_sets"]
 
+HASHES = Parameter("Number of hashes of a set that are answered.", "hashes = 64")
+ANSWER_BITS = Parameter("Number of bits of an answer about a set.", "answer_bits = 1")
+
 NAME = "hashed-sets"
 MOST_ANSWER_BITS = 8
 
 
 def hashed_sets(
     *,
-    epsilon: Exact,
-    dimension: int,
-    hashes: int,
-    seed: Seed,
-    answer_bits: int = 1,
-    zero: Literal["refuse", "fixed"] = "refuse",
+    epsilon: Annotated[Exact, EPSILON],
+    dimension: Annotated[int, DIMENSION],
+    hashes: Annotated[int, HASHES],
+    seed: Annotated[Seed, SEED],
+    answer_bits: Annotated[int, ANSWER_BITS] = 1,
+    zero: Annotated[Literal["refuse", "fixed"], ZERO] = "refuse",
 ) -> HashedSets:
     """Noisy answers of ``hashes`` MinHashes about sets of coordinates, at ``epsilon`` for every answer that differs."""
     if not is_whole(answer_bits) or not 1 <= answer_bits <= MOST_ANSWER_BITS:

@@ -28,7 +28,7 @@ from noisewright.core.certificates.claims import claimed, metric_called
 from noisewright.core.channels.channel import Channel
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import decode_label
-from noisewright.core.mechanism import Mechanism, fields_alone
+from noisewright.core.mechanism import BaseMechanism, Mechanism, fields_alone
 from noisewright.core.metrics.distances import LineDistances
 from noisewright.mechanisms.categories.response import response_of
 from noisewright.mechanisms.foreign_columns import in_kind
@@ -39,7 +39,7 @@ __all__ = ["AnsweredMechanism", "draw_answers"]
 
 
 @dataclass(frozen=True)
-class AnsweredMechanism:
+class AnsweredMechanism(BaseMechanism):
     """A mechanism over places, and the labels that its secrets and its outputs have; :meth:`of` reads it from a certificate."""
 
     source: Mechanism
@@ -91,10 +91,6 @@ class AnsweredMechanism:
         """One answer for every secret."""
         codes, form = self._inputs.encode(values)
         return draw_answers(self.source, codes, self._places, self._outputs, form, rng)
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio of output probabilities for two secrets at this distance."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The source's integers and the claim that they prove."""

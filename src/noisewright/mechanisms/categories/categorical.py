@@ -27,7 +27,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import fields_alone
+from noisewright.core.mechanism import BaseMechanism, fields_alone
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.label_columns import Labels, counted_labels
 
@@ -35,7 +35,7 @@ __all__ = ["OverCategories", "discrete_certificate", "distinct_categories"]
 
 
 @dataclass(frozen=True)
-class OverCategories:
+class OverCategories(BaseMechanism):
     """A mechanism over categories with an exact epsilon, for the discrete metric."""
 
     categories: tuple[Hashable, ...]
@@ -56,10 +56,6 @@ class OverCategories:
     def guarantee(self) -> Guarantee:
         """``epsilon`` for the discrete metric."""
         return Guarantee(float_up(self.epsilon), Discrete())
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two secrets at this distance, beside the ``delta`` of the guarantee where it has one."""
-        return self.guarantee.bound(distance)
 
     @cached_property
     def _labels(self) -> Labels:

@@ -38,7 +38,7 @@ from noisewright.core.errors import GuaranteeError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, in_words, log_bounds
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import decode_label, encode_label
-from noisewright.core.mechanism import fields_alone
+from noisewright.core.mechanism import BaseMechanism, fields_alone
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import Labels
@@ -195,7 +195,7 @@ class Chances:
 
 
 @dataclass(frozen=True)
-class ChancesMechanism:
+class ChancesMechanism(BaseMechanism):
     """A table of chances that a computer draws from; :meth:`of` reads it from its certificate."""
 
     name: str
@@ -224,10 +224,6 @@ class ChancesMechanism:
         drawn = np.asarray(uniform_below(self.chances.total, codes.shape, rng))
         ends = np.array([list(accumulate(row)) for row in self.chances.rows], dtype=drawn.dtype)
         return self._labels[1].decode((ends[codes, :-1] <= drawn[..., None]).sum(axis=-1, dtype=np.intp), form)
-
-    def map(self, distance: float) -> float:
-        """The loss that two truths at this distance are allowed, beside ``delta``."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The whole numbers of cases, which prove the guarantee."""

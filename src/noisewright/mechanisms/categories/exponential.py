@@ -16,6 +16,7 @@ Reference: McSherry and Talwar, *Mechanism design via differential privacy* (200
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from typing import Annotated
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_down
 from noisewright.core.labels import as_labels
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import EPSILON, METRIC, POINTS
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Line, Metric, as_metric
 from noisewright.mechanisms.categories.finite import FiniteMechanism, closest, log_weights
@@ -35,7 +37,12 @@ __all__ = ["exponential", "exponential_channel"]
 
 
 @guided
-def exponential(points: Iterable[Hashable], *, epsilon: Exact, metric: Metric | None = None) -> FiniteMechanism:
+def exponential(
+    points: Annotated[Iterable[Hashable], POINTS],
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    metric: Annotated[Metric | None, METRIC] = None,
+) -> FiniteMechanism:
     """The exponential mechanism over ``points`` (secrets and outputs alike) with true epsilon ``epsilon``."""
     names, metric = as_labels(points, "points"), as_metric(metric, Line())
     if len(names) < 2:

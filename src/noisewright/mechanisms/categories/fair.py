@@ -23,6 +23,7 @@ Reference: Cormode, Kulkarni and Srivastava, *Constrained differential privacy f
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact
+from noisewright.core.loading.parameters import EPSILON, WITHIN
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Line
 from noisewright.mechanisms.categories.finite import FiniteMechanism
@@ -42,7 +44,7 @@ LARGEST = 500
 """More counts than this would make a certificate of many megabytes."""
 
 
-def explicit_fair(*, epsilon: Exact, within: tuple[int, int]) -> FiniteMechanism:
+def explicit_fair(*, epsilon: Annotated[Exact, EPSILON], within: Annotated[tuple[int, int], WITHIN]) -> FiniteMechanism:
     """The explicit fair mechanism on the whole numbers from ``within[0]`` to ``within[1]``."""
     budget = check_budget(epsilon)
     low, high = check_range(within)

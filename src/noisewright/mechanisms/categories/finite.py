@@ -25,7 +25,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ChannelError, GuaranteeError
 from noisewright.core.exact import Exact
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import fields_alone
+from noisewright.core.mechanism import BaseMechanism, fields_alone
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import Labels
@@ -65,7 +65,7 @@ def log_weights(rate: float, distances: NDArray[np.float64]) -> NDArray[np.float
 
 
 @dataclass(frozen=True, eq=False)
-class FiniteMechanism:
+class FiniteMechanism(BaseMechanism):
     """A mechanism backed by a certified integer table."""
 
     certified: CertifiedChannel
@@ -82,10 +82,6 @@ class FiniteMechanism:
         """One exact draw for every secret."""
         codes, form = self._inputs.encode(values)
         return self._outputs.decode(np.asarray(self._sampler.draw(codes, rng)), form)
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio of output probabilities for two secrets at this distance."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The integer table and the claim it proves."""

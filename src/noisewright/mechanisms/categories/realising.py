@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.core.labels import as_labels
+from noisewright.core.loading.parameters import EPSILON, METRIC, POINTS, Parameter
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Metric, as_metric
 from noisewright.mechanisms.categories.finite import FiniteMechanism, closest, log_weights
@@ -37,9 +39,17 @@ from noisewright.mechanisms.registry import Entry
 
 __all__ = ["metric_realising", "realising_channel"]
 
+SHARE = Parameter(
+    "Probability that goes to the points themselves, at most 1/2; the rest goes to an extra output.", "share = 0.5"
+)
+
 
 def metric_realising(
-    points: Iterable[Hashable], *, epsilon: Exact, metric: Metric, share: float = 0.5
+    points: Annotated[Iterable[Hashable], POINTS],
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    metric: Annotated[Metric, METRIC],
+    share: Annotated[float, SHARE] = 0.5,
 ) -> FiniteMechanism:
     """The mechanism on ``points`` whose own metric is ``epsilon`` times ``metric``; ``"*"`` is the extra output."""
     names, metric = as_labels(points, "points"), as_metric(metric)

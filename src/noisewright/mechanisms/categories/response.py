@@ -22,7 +22,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import Exact
 from noisewright.core.labels import encode_label
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import CATEGORIES, EPSILON
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.categories.categorical import (
     OverCategories,
@@ -66,7 +67,9 @@ LARGEST_PLAIN = 600
 
 
 @guided
-def randomised_response(categories: Iterable[Hashable] | int, *, epsilon: Exact) -> ResponseMechanism:
+def randomised_response(
+    categories: Annotated[Iterable[Hashable] | int, CATEGORIES], *, epsilon: Annotated[Exact, EPSILON]
+) -> ResponseMechanism:
     """k-ary randomised response over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
     names = distinct_categories(categories, "randomised response")
     budget = check_budget(epsilon)
@@ -78,16 +81,13 @@ def randomised_response(categories: Iterable[Hashable] | int, *, epsilon: Exact)
 class ResponseMechanism(OverCategories):
     """Randomised response with integer probabilities; build it with :func:`randomised_response`."""
 
+    name = "randomised-response"
+
     epsilon: Fraction
     width: int
     precision: int
     keep: int
     other: int
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "randomised-response"
 
     @property
     def keep_probability(self) -> Fraction:

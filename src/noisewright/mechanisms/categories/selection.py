@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import accumulate
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,8 @@ from noisewright.core.errors import DataError, NoChannelError, NoLossError, Para
 from noisewright.core.exact import Exact, ceil_div, exp_bounds, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels, encode_label
-from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.loading.parameters import EPSILON, SENSITIVITY, Parameter
+from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.auditing import MechanismAudit
@@ -52,6 +53,8 @@ from noisewright.noise.bits import Bits, Rng, bits_from
 from noisewright.noise.search import decide
 
 __all__ = ["MOST_CANDIDATES", "SelectionMechanism", "selection"]
+
+CANDIDATES = Parameter("Public answers of which one is selected.", 'candidates = ["soup", "salad"]')
 
 MOST_CANDIDATES = 1 << 16
 AT_ONCE = 1 << 20
@@ -64,7 +67,12 @@ DOUBT = 2.0**-32
 """A uniform number this close to a threshold in floats is compared with integers."""
 
 
-def selection(candidates: Iterable[Hashable], *, epsilon: Exact, sensitivity: Exact = 1) -> SelectionMechanism:
+def selection(
+    candidates: Annotated[Iterable[Hashable], CANDIDATES],
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    sensitivity: Annotated[Exact, SENSITIVITY] = 1,
+) -> SelectionMechanism:
     """Picks one of ``candidates`` by integer scores of which none changes by more than ``sensitivity`` between neighbours."""
     names = as_labels(candidates, "candidates")
     if not 2 <= len(names) <= MOST_CANDIDATES or len(set(names)) < len(names):
@@ -86,17 +94,14 @@ def selection(candidates: Iterable[Hashable], *, epsilon: Exact, sensitivity: Ex
 
 
 @dataclass(frozen=True)
-class SelectionMechanism:
+class SelectionMechanism(BaseMechanism):
     """The exponential mechanism over scores; build it with :func:`selection`."""
+
+    name = "selection"
 
     candidates: tuple[Hashable, ...]
     epsilon: Fraction
     sensitivity: Fraction
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "selection"
 
     @property
     def rate(self) -> Fraction:
@@ -123,10 +128,6 @@ class SelectionMechanism:
             raise DataError(f"there must be one score for each of the {len(self.candidates)} candidates.")
         chosen = self._draw(scores.reshape(-1, scores.shape[-1]), bits_from(rng)).reshape(scores.shape[:-1])
         return self._labels.decode(chosen, "one" if scores.ndim == 1 else "array")
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two lists of scores at this distance in the guarantee's metric."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: Rng = None) -> Certificate:
         """The law of the choice and the claim it proves."""

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -23,7 +23,8 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.loading.parameters import POINTS
+from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import Labels, check_dense, counted_labels
@@ -34,7 +35,7 @@ from noisewright.noise.integers import uniform_below
 __all__ = ["UniformMechanism", "uniform"]
 
 
-def uniform(points: Iterable[Hashable] | int) -> UniformMechanism:
+def uniform(points: Annotated[Iterable[Hashable] | int, POINTS]) -> UniformMechanism:
     """The uniform responder over ``points`` (secrets and outputs alike), or over ``0, ..., points - 1``."""
     names = counted_labels(points, "the outputs of the uniform responder")
     if not names or len(set(names)) < len(names):
@@ -43,15 +44,12 @@ def uniform(points: Iterable[Hashable] | int) -> UniformMechanism:
 
 
 @dataclass(frozen=True)
-class UniformMechanism:
+class UniformMechanism(BaseMechanism):
     """A uniform choice among ``points``; build it with :func:`uniform`."""
 
-    points: tuple[Hashable, ...]
+    name = "uniform"
 
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "uniform"
+    points: tuple[Hashable, ...]
 
     @property
     def guarantee(self) -> Guarantee:
@@ -63,10 +61,6 @@ class UniformMechanism:
         """One exact draw for every value; the values are checked and then forgotten."""
         codes, form = self._labels.encode(values)
         return self._labels.decode(np.asarray(uniform_below(len(self.points), codes.shape, rng), dtype=np.intp), form)
-
-    def map(self, distance: float) -> float:
-        """No loss at any distance."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The output does not depend on the secret."""

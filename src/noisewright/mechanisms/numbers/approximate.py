@@ -31,11 +31,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
+from typing import Annotated
 
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, log_bounds
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import DELTA, EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN, Parameter
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import BITS, LaplaceLaw, lattice_delta
 from noisewright.mechanisms.numbers.additive import (
@@ -50,17 +52,22 @@ from noisewright.mechanisms.registry import Entry
 
 __all__ = ["approximate_laplace", "laplace_delta", "laplace_scale"]
 
+RULE = Parameter(
+    "Calibration of the scale: the smallest that suffices (exact), or an older sufficient rule (source).",
+    'rule = "exact"',
+)
+
 
 @guided
 def approximate_laplace(
     *,
-    epsilon: Exact,
-    delta: Exact,
-    sensitivity: Exact = 1,
-    within: Within = None,
-    outside: str = "refuse",
-    lattice: Exact = "auto",
-    rule: str = "exact",
+    epsilon: Annotated[Exact, EPSILON],
+    delta: Annotated[Exact, DELTA],
+    sensitivity: Annotated[Exact, SENSITIVITY] = 1,
+    within: Annotated[Within, WITHIN] = None,
+    outside: Annotated[str, OUTSIDE] = "refuse",
+    lattice: Annotated[Exact, LATTICE] = "auto",
+    rule: Annotated[str, RULE] = "exact",
 ) -> AdditiveMechanism:
     """Lattice Laplace noise for ``(epsilon, delta)``; ``within`` moves its outputs to the nearest valid number.
 

@@ -29,7 +29,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from noisewright.core.certificates.checker.checker_noise import gaussian_delta
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import DELTA, EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import Indices, smallest_epsilon
 from noisewright.mechanisms.laws.roots import root
@@ -65,12 +66,12 @@ SMALLEST_DELTA = Fraction(1, 1 << 100)
 @guided
 def gaussian(
     *,
-    epsilon: Exact,
-    delta: Exact,
-    sensitivity: Exact = 1,
-    within: Within = None,
-    outside: str = "refuse",
-    lattice: Exact = "auto",
+    epsilon: Annotated[Exact, EPSILON],
+    delta: Annotated[Exact, DELTA],
+    sensitivity: Annotated[Exact, SENSITIVITY] = 1,
+    within: Annotated[Within, WITHIN] = None,
+    outside: Annotated[str, OUTSIDE] = "refuse",
+    lattice: Annotated[Exact, LATTICE] = "auto",
 ) -> AdditiveMechanism:
     """The Gaussian mechanism on numbers; with ``within`` its outputs are moved to the nearest valid number.
 

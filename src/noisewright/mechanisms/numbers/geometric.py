@@ -29,7 +29,7 @@ import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,8 @@ from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels
 from noisewright.core.loading.guided import guided
-from noisewright.core.mechanism import Takes
+from noisewright.core.loading.parameters import EPSILON, OUTSIDE, SENSITIVITY, WITHIN
+from noisewright.core.mechanism import BaseMechanism, Takes
 from noisewright.core.metrics.algebra import line_in
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import check_dense, whole_numbers
@@ -57,10 +58,10 @@ __all__ = ["GeometricMechanism", "check_range", "geometric"]
 @guided
 def geometric(
     *,
-    epsilon: Exact,
-    sensitivity: Exact = 1,
-    within: tuple[int, int] | None = None,
-    outside: str = "refuse",
+    epsilon: Annotated[Exact, EPSILON],
+    sensitivity: Annotated[Exact, SENSITIVITY] = 1,
+    within: Annotated[tuple[int, int] | None, WITHIN] = None,
+    outside: Annotated[str, OUTSIDE] = "refuse",
 ) -> GeometricMechanism:
     """The geometric mechanism on whole numbers.
 
@@ -109,18 +110,15 @@ def _is_whole(number: object) -> bool:
 
 
 @dataclass(frozen=True)
-class GeometricMechanism:
+class GeometricMechanism(BaseMechanism):
     """Two-sided geometric noise; build it with :func:`geometric`."""
+
+    name = "geometric"
 
     epsilon: Fraction
     sensitivity: Fraction
     within: tuple[int, int] | None
     outside: str
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "geometric"
 
     @property
     def scale(self) -> Fraction:
@@ -173,10 +171,6 @@ class GeometricMechanism:
     def _rate(self) -> float:
         """The rate as a float; beyond 1e300 every draw is the secret itself, and products must not overflow."""
         return float(min(1 / self.scale, Fraction(10**300)))
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two secrets at this distance in the guarantee's metric."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise and the claim it proves."""

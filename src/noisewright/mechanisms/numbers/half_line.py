@@ -36,11 +36,10 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker_noise
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoChannelError, ParameterError
+from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up, log_bounds, numeral
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import fields_alone
+from noisewright.core.mechanism import BaseMechanism, fields_alone
 from noisewright.core.metrics.algebra import line_in
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
@@ -70,8 +69,11 @@ SLACK = Fraction(1, 1 << 24)
 
 
 @dataclass(frozen=True)
-class AsymmetricLaplace:
+class AsymmetricLaplace(BaseMechanism):
     """Noise on a half line with a common tail; :func:`noisewright.laplace` builds it for the metric scope."""
+
+    name = "laplace"
+    no_channel = "a half line has infinitely many outputs; give it a range with within=(low, high)."
 
     epsilon: Fraction
     sensitivity: Fraction
@@ -101,11 +103,6 @@ class AsymmetricLaplace:
         mechanism = cls(epsilon, sensitivity, feasible, outside, chosen, tail, near)
         checker_noise.check_half_line(epsilon, mechanism._distances, mechanism._proof)
         return mechanism
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "laplace"
 
     @property
     def scale(self) -> Fraction:
@@ -174,10 +171,6 @@ class AsymmetricLaplace:
     def check(self, values: Any) -> None:
         """Refuse what :meth:`release` would refuse."""
         self.feasible.place(values, self.lattice, self._ranges, self.outside)
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two true answers at this distance in the guarantee's metric."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law on the lattice and the claim it proves."""
@@ -268,10 +261,6 @@ class AsymmetricLaplace:
         towards = geometric_moments(rates, places.astype(np.float64) + 1)
         towards[0] -= 1  # no step at all is on the other side
         return towards, geometric_moments(float(self.tail), np.array([np.inf]))
-
-    def channel(self) -> Channel:
-        """There is none: a half line has infinitely many outputs."""
-        raise NoChannelError("a half line has infinitely many outputs; give it a range with within=(low, high).")
 
     @property
     def _ranges(self) -> tuple[Range, ...]:

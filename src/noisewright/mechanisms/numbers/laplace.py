@@ -42,7 +42,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,8 @@ from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.loading.guided import guided
-from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.loading.parameters import EPSILON, LATTICE, OUTSIDE, SCOPE, SENSITIVITY, WITHIN, Parameter
+from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import check_dense
 from noisewright.mechanisms.laws.calibrate import continuous, on_lattice, ranged_proof
@@ -75,19 +76,26 @@ if TYPE_CHECKING:
 
 __all__ = ["LaplaceMechanism", "laplace"]
 
+EXCLUDING = Parameter("Excluded intervals inside the range, where no output may fall.", "excluding = [[213, 244]]")
+MARGIN = Parameter("Known distance of the true values from the bounds.", "margin = 1")
+SHAPE = Parameter(
+    "Shape of the noise at a bound: symmetric, or asymmetric (half-bounded ranges with scope metric).",
+    'shape = "symmetric"',
+)
+
 
 @guided
 def laplace(
     *,
-    epsilon: Exact,
-    sensitivity: Exact = 1,
-    within: Interval | tuple[Interval, ...] | Feasible | None = None,
-    excluding: tuple[Interval, ...] = (),
-    scope: Scope = "adjacent",
-    margin: Exact = 0,
-    shape: Literal["auto", "symmetric", "asymmetric"] = "auto",
-    outside: Literal["refuse", "clamp"] = "refuse",
-    lattice: Exact = "auto",
+    epsilon: Annotated[Exact, EPSILON],
+    sensitivity: Annotated[Exact, SENSITIVITY] = 1,
+    within: Annotated[Interval | tuple[Interval, ...] | Feasible | None, WITHIN] = None,
+    excluding: Annotated[tuple[Interval, ...], EXCLUDING] = (),
+    scope: Annotated[Scope, SCOPE] = "adjacent",
+    margin: Annotated[Exact, MARGIN] = 0,
+    shape: Annotated[Literal["auto", "symmetric", "asymmetric"], SHAPE] = "auto",
+    outside: Annotated[Literal["refuse", "clamp"], OUTSIDE] = "refuse",
+    lattice: Annotated[Exact, LATTICE] = "auto",
 ) -> LaplaceMechanism | AsymmetricLaplace:
     """The Laplace mechanism with outputs inside a feasible set; see the head of this module.
 
@@ -140,8 +148,10 @@ def laplace(
 
 
 @dataclass(frozen=True)
-class LaplaceMechanism:
+class LaplaceMechanism(BaseMechanism):
     """Laplace noise inside a feasible set; build it with :func:`laplace`."""
+
+    name = "laplace"
 
     epsilon: Fraction
     sensitivity: Fraction
@@ -155,11 +165,6 @@ class LaplaceMechanism:
     rate: Fraction
     reach: int
     reason: str
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "laplace"
 
     @property
     def scale(self) -> Fraction:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, float_down, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import EPSILON, LATTICE, OUTSIDE, SCOPE, SENSITIVITY, WITHIN
 from noisewright.core.mechanism import Mechanism, Takes, as_mechanism
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.additive import LaplaceLaw
@@ -56,12 +57,12 @@ __all__ = ["SnappedMechanism", "snapped", "snapped_laplace", "unsnapped"]
 @guided
 def snapped_laplace(
     *,
-    epsilon: Exact,
-    sensitivity: Exact = 1,
-    within: Within = None,
-    outside: str = "refuse",
-    lattice: Exact = "auto",
-    scope: str = "adjacent",
+    epsilon: Annotated[Exact, EPSILON],
+    sensitivity: Annotated[Exact, SENSITIVITY] = 1,
+    within: Annotated[Within, WITHIN] = None,
+    outside: Annotated[str, OUTSIDE] = "refuse",
+    lattice: Annotated[Exact, LATTICE] = "auto",
+    scope: Annotated[str, SCOPE] = "adjacent",
 ) -> AdditiveMechanism:
     """Unbounded lattice Laplace noise of scale ``sensitivity / epsilon``, then the nearest point of ``within``.
 

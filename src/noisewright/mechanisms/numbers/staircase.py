@@ -29,13 +29,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from noisewright.core.arrays import Floats
 from noisewright.core.exact import Exact, float_up
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import Indices
 from noisewright.mechanisms.numbers.additive import (
@@ -56,11 +57,11 @@ __all__ = ["StaircaseLaw", "staircase", "staircase_density"]
 @guided
 def staircase(
     *,
-    epsilon: Exact,
-    sensitivity: Exact = 1,
-    within: Within = None,
-    outside: str = "refuse",
-    lattice: Exact = "auto",
+    epsilon: Annotated[Exact, EPSILON],
+    sensitivity: Annotated[Exact, SENSITIVITY] = 1,
+    within: Annotated[Within, WITHIN] = None,
+    outside: Annotated[str, OUTSIDE] = "refuse",
+    lattice: Annotated[Exact, LATTICE] = "auto",
 ) -> AdditiveMechanism:
     """The staircase mechanism on numbers.
 

@@ -31,7 +31,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +42,7 @@ from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.core.loading.guided import guided
+from noisewright.core.loading.parameters import EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import LaplaceLaw
 from noisewright.mechanisms.laws.cell_masses import from_cdf, from_density
@@ -69,11 +70,11 @@ __all__ = [
 @guided
 def truncated_laplace(
     *,
-    epsilon: Exact,
-    within: tuple[Exact, Exact],
-    sensitivity: Exact = 1,
-    outside: str = "refuse",
-    lattice: Exact = "auto",
+    epsilon: Annotated[Exact, EPSILON],
+    within: Annotated[tuple[Exact, Exact], WITHIN],
+    sensitivity: Annotated[Exact, SENSITIVITY] = 1,
+    outside: Annotated[str, OUTSIDE] = "refuse",
+    lattice: Annotated[Exact, LATTICE] = "auto",
 ) -> AdditiveMechanism:
     """The truncated Laplace on the interval ``within``, drawn exactly on a lattice."""
     budget, size, _ = checked(epsilon, sensitivity)

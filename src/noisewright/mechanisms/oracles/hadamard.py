@@ -27,7 +27,7 @@ import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError
 from noisewright.core.exact import Exact, ceil_div
+from noisewright.core.loading.parameters import CATEGORIES, EPSILON
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.arrow import arrow_array
 from noisewright.mechanisms.auditing import MechanismAudit
@@ -62,7 +63,9 @@ from noisewright.noise.integers import uniform_below
 __all__ = ["HadamardMechanism", "hadamard_response"]
 
 
-def hadamard_response(categories: Iterable[Hashable] | int, *, epsilon: Exact) -> HadamardMechanism:
+def hadamard_response(
+    categories: Annotated[Iterable[Hashable] | int, CATEGORIES], *, epsilon: Annotated[Exact, EPSILON]
+) -> HadamardMechanism:
     """Hadamard response over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
     names = distinct_categories(categories, "Hadamard response")
     budget = check_budget(epsilon)
@@ -76,13 +79,10 @@ def hadamard_response(categories: Iterable[Hashable] | int, *, epsilon: Exact) -
 class HadamardMechanism(OverCategories):
     """Hadamard response with integer probabilities; build it with :func:`hadamard_response`."""
 
+    name = "hadamard-response"
+
     response: ResponseMechanism
     """Randomised response over the halves: the own one and all others."""
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "hadamard-response"
 
     @property
     def epsilon(self) -> Fraction:

@@ -31,7 +31,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -42,6 +42,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact
+from noisewright.core.loading.parameters import CATEGORIES, EPSILON, Parameter
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.arrow import arrow_array
 from noisewright.mechanisms.auditing import MechanismAudit
@@ -67,6 +68,8 @@ from noisewright.noise.integers import uniform_below
 
 __all__ = ["LocalHashingMechanism", "local_hashing"]
 
+BUCKETS = Parameter("Number of values of the hash functions. Default: the best number for this epsilon.")
+
 PRIME = (1 << 31) - 1
 MOST_BUCKETS = 1 << 20
 LARGEST_LISTED = 5000
@@ -89,7 +92,10 @@ Words = NDArray[np.uint32]
 
 
 def local_hashing(
-    categories: Iterable[Hashable] | int, *, epsilon: Exact, buckets: int | None = None
+    categories: Annotated[Iterable[Hashable] | int, CATEGORIES],
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    buckets: Annotated[int | None, BUCKETS] = None,
 ) -> LocalHashingMechanism:
     """Local hashing over the given categories (or over ``0 .. k-1`` for a number ``k``), with ``buckets`` values of the hash."""
     names = distinct_categories(categories, "local hashing")
@@ -112,14 +118,11 @@ def local_hashing(
 class LocalHashingMechanism(OverCategories):
     """Local hashing with integer probabilities; build it with :func:`local_hashing`."""
 
+    name = "local-hashing"
+
     response: ResponseMechanism
     """Randomised response over the buckets."""
     prime: int = PRIME
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "local-hashing"
 
     @property
     def epsilon(self) -> Fraction:

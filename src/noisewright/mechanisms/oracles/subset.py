@@ -28,7 +28,7 @@ import operator
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, ceil_div
+from noisewright.core.loading.parameters import CATEGORIES, EPSILON, Parameter
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
@@ -69,6 +70,8 @@ from noisewright.noise.probability import bernoulli
 
 __all__ = ["SubsetMechanism", "subset_selection"]
 
+SIZE = Parameter("Number of categories in a subset. Default: the best number for this epsilon.")
+
 WHOLE_BITS = 127
 """The checker reads chances below ``2**128``."""
 
@@ -81,7 +84,10 @@ SMALLEST = Fraction(1, 1 << 64)
 
 
 def subset_selection(
-    categories: Iterable[Hashable] | int, *, epsilon: Exact, size: int | None = None
+    categories: Annotated[Iterable[Hashable] | int, CATEGORIES],
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    size: Annotated[int | None, SIZE] = None,
 ) -> SubsetMechanism:
     """Subset selection over the given categories (or over ``0 .. k-1`` for a number ``k``), with sets of ``size`` of them."""
     names = distinct_categories(categories, "subset selection")
@@ -117,17 +123,14 @@ def _of_size(names: tuple[Hashable, ...], budget: Fraction, size: int) -> Subset
 class SubsetMechanism(OverCategories):
     """Subset selection with integer chances; build it with :func:`subset_selection`."""
 
+    name = "subset-selection"
+
     epsilon: Fraction
     size: int
     """``d``: how many categories a report holds."""
     width: int
     inside: int
     """``p 2**width``: the truth is in the set."""
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "subset-selection"
 
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:

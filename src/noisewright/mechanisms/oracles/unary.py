@@ -30,7 +30,7 @@ import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
 from noisewright.core.exact import Exact, ceil_div, exp_bounds
+from noisewright.core.loading.parameters import CATEGORIES, EPSILON, Parameter
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
@@ -69,11 +70,16 @@ from noisewright.noise.probability import bernoulli
 
 __all__ = ["UnaryMechanism", "unary_encoding"]
 
+VARIANT = Parameter("Flip probabilities: optimised for the error at this epsilon, or symmetric for ones and zeros.")
+
 Variant = Literal["optimised", "symmetric"]
 
 
 def unary_encoding(
-    categories: Iterable[Hashable] | int, *, epsilon: Exact, variant: Variant = "optimised"
+    categories: Annotated[Iterable[Hashable] | int, CATEGORIES],
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    variant: Annotated[Variant, VARIANT] = "optimised",
 ) -> UnaryMechanism:
     """Unary encoding over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
     names = distinct_categories(categories, "unary encoding")
@@ -97,6 +103,8 @@ def unary_encoding(
 class UnaryMechanism(OverCategories):
     """Unary encoding with integer probabilities; build it with :func:`unary_encoding`."""
 
+    name = "unary-encoding"
+
     epsilon: Fraction
     variant: str
     width: int
@@ -105,11 +113,6 @@ class UnaryMechanism(OverCategories):
     """``p 2**width``: a 1 for the bit of the truth."""
     other: int
     """``q 2**width``: a 1 for any other bit."""
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "unary-encoding"
 
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:

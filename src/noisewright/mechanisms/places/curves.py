@@ -37,7 +37,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,7 +50,8 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_down, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes
+from noisewright.core.loading.parameters import EPSILON, LATTICE, OUTSIDE, SENSITIVITY, WITHIN, Parameter
+from noisewright.core.mechanism import BaseMechanism, Takes
 from noisewright.core.metrics.algebra import Product, Scaled
 from noisewright.core.metrics.distances import Distances
 from noisewright.core.metrics.metric import Line, Metric
@@ -66,6 +67,11 @@ from noisewright.noise.laws.geometric import discrete_laplace
 
 __all__ = ["CurveMechanism", "Differences", "curve"]
 
+GRID = Parameter("Public positions at which a curve is given.", "grid = [0, 1, 2]")
+NORM = Parameter(
+    "Distance between curves: the largest difference (sup), or the sum of differences (l1).", 'norm = "sup"'
+)
+
 
 LARGEST_STEPS = 1 << 51
 """The range, in lattice steps: room is left for noise so that every sum is an exact float."""
@@ -73,13 +79,13 @@ LARGEST_STEPS = 1 << 51
 
 def curve(
     *,
-    epsilon: Exact,
-    sensitivity: Exact,
-    grid: Iterable[float],
-    norm: str = "sup",
-    within: tuple[Exact, Exact] | None = None,
-    outside: str = "refuse",
-    lattice: str | Exact = "auto",
+    epsilon: Annotated[Exact, EPSILON],
+    sensitivity: Annotated[Exact, SENSITIVITY],
+    grid: Annotated[Iterable[float], GRID],
+    norm: Annotated[str, NORM] = "sup",
+    within: Annotated[tuple[Exact, Exact] | None, WITHIN] = None,
+    outside: Annotated[str, OUTSIDE] = "refuse",
+    lattice: Annotated[str | Exact, LATTICE] = "auto",
 ) -> CurveMechanism:
     """A mechanism for curves on a public grid.
 
@@ -109,8 +115,10 @@ def curve(
 
 
 @dataclass(frozen=True)
-class CurveMechanism:
+class CurveMechanism(BaseMechanism):
     """Lattice noise on every point of a curve; build it with :func:`curve`."""
+
+    name = "curve"
 
     epsilon: Fraction
     sensitivity: Fraction
@@ -119,11 +127,6 @@ class CurveMechanism:
     within: tuple[Fraction, Fraction] | None
     outside: str
     lattice: Lattice
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "curve"
 
     @property
     def dimension(self) -> int:
@@ -192,10 +195,6 @@ class CurveMechanism:
             raise ParameterError(f"one released curve has {len(self.grid)} values, all of them numbers.")
         values = values.astype(np.float64)
         return lambda t: np.interp(np.asarray(t, dtype=np.float64), self.grid, values)
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two curves at this distance in the guarantee's metric."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise at each point; the checker counts the steps that all points together can differ by."""

@@ -40,7 +40,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,13 +48,13 @@ from numpy.typing import ArrayLike
 from noisewright.claims.readings import level_meaning
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import DataError, NoChannelError, ParameterError
+from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, figure, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.loading.guided import guided
-from noisewright.core.mechanism import Takes
+from noisewright.core.loading.parameters import EPSILON, LATTICE, OUTSIDE, RADIUS, REMAP, Parameter
+from noisewright.core.mechanism import BaseMechanism, Takes
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.lattice_metrics import loss_before_rounding, rounding
@@ -67,6 +67,10 @@ from noisewright.noise.lattice import Lattice
 
 __all__ = ["GeoLaplace", "geo_laplace"]
 
+REFERENCE = Parameter(
+    "Public place near which all true places lie: latitude and longitude in degrees.", "reference = [48.85, 2.35]"
+)
+
 HALF, MOST = 1.6783469900166612, 4.743864518390577
 """How far half of all noise of epsilon 1 goes, and 95 %: ``1 - (1 + r) e^-r`` is 0.5 and 0.95 there. A plan says it, and loads
 no library of special functions for it."""
@@ -75,12 +79,12 @@ no library of special functions for it."""
 @guided
 def geo_laplace(
     *,
-    epsilon: Exact,
-    radius: Exact,
-    reference: tuple[Exact, Exact],
-    lattice: Exact = "auto",
-    remap: Remap | ArrayLike | None = None,
-    outside: str = "refuse",
+    epsilon: Annotated[Exact, EPSILON],
+    radius: Annotated[Exact, RADIUS],
+    reference: Annotated[tuple[Exact, Exact], REFERENCE],
+    lattice: Annotated[Exact, LATTICE] = "auto",
+    remap: Annotated[Remap | ArrayLike | None, REMAP] = None,
+    outside: Annotated[str, OUTSIDE] = "refuse",
 ) -> GeoLaplace:
     """Planar Laplace noise on latitude and longitude in degrees: arrays with two columns, or one pair.
 
@@ -107,8 +111,11 @@ def geo_laplace(
 
 
 @dataclass(frozen=True)
-class GeoLaplace:
+class GeoLaplace(BaseMechanism):
     """Planar Laplace noise on the globe; build it with :func:`geo_laplace`."""
+
+    name = "geo-laplace"
+    no_channel = "places on the globe are not finitely many; planar_geometric has a finite grid of them."
 
     epsilon: Fraction
     level: Fraction
@@ -117,11 +124,6 @@ class GeoLaplace:
     lattice: Lattice
     remap: Remap | None
     outside: str
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "geo-laplace"
 
     @property
     def reach(self) -> float:
@@ -198,10 +200,6 @@ class GeoLaplace:
             return self.plane.error(loss)
         metres = self._metres(in_degrees(at)[0])[0].tolist()
         return self.plane.error(loss, at=(metres[0], metres[1]))
-
-    def channel(self) -> Channel:
-        """There is none: places and outputs are not finitely many."""
-        raise NoChannelError("places on the globe are not finitely many; planar_geometric has a finite grid of them.")
 
     def quantile(self, p: float) -> float:
         """The distance in metres that noise stays within with probability p."""

@@ -32,7 +32,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,12 +40,12 @@ from numpy.typing import ArrayLike
 from noisewright.claims.readings import level_meaning
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
+from noisewright.core.errors import NoLossError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.loading.guided import guided
-from noisewright.core.mechanism import Takes
+from noisewright.core.loading.parameters import EPSILON, LATTICE, RADIUS, REMAP
+from noisewright.core.mechanism import BaseMechanism, Takes
 from noisewright.core.metrics.metric import Euclidean
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
@@ -79,10 +79,10 @@ LARGEST_LOSS = 10**6
 @guided
 def planar_laplace(
     *,
-    epsilon: Exact,
-    radius: Exact | None = None,
-    lattice: Exact = "auto",
-    remap: Remap | ArrayLike | None = None,
+    epsilon: Annotated[Exact, EPSILON],
+    radius: Annotated[Exact | None, RADIUS] = None,
+    lattice: Annotated[Exact, LATTICE] = "auto",
+    remap: Annotated[Remap | ArrayLike | None, REMAP] = None,
 ) -> PlanarLaplace:
     """The planar Laplace mechanism on points of a plane: arrays with two columns, or one pair.
 
@@ -103,19 +103,17 @@ def planar_laplace(
 
 
 @dataclass(frozen=True)
-class PlanarLaplace:
+class PlanarLaplace(BaseMechanism):
     """Planar Laplace noise on a lattice; build it with :func:`planar_laplace`."""
+
+    name = "planar-laplace"
+    no_channel = "a planar Laplace has infinitely many outputs; planar_geometric has a finite grid of them."
 
     epsilon: Fraction
     lattice: Lattice
     remap: Remap | None = None
     kept: tuple[Fraction, Fraction] | None = None
     """An epsilon and the radius within which it is kept between points before rounding, where these were given."""
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "planar-laplace"
 
     @property
     def rate(self) -> Fraction:
@@ -194,12 +192,6 @@ class PlanarLaplace:
         step = float(self.lattice.step)
         absolute, squared = planar_moments(self.rate)
         return absolute * step if loss == "absolute" else squared * step**2
-
-    def channel(self) -> Channel:
-        """There is none: places and outputs are not finitely many."""
-        raise NoChannelError(
-            "a planar Laplace has infinitely many outputs; planar_geometric has a finite grid of them."
-        )
 
     def cdf(self, distance: float) -> float:
         """The probability of noise of at most this length, in the limit of fine lattices: ``1 - (1 + eps r) e^(-eps r)``."""

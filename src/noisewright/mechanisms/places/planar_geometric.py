@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,8 @@ from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.loading.guided import guided
-from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.loading.parameters import EPSILON, POINTS, RADIUS
+from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.metrics.metric import Euclidean
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import LARGEST_COUNT, check_dense
@@ -56,10 +57,10 @@ LARGEST_WINDOW = 1 << 24
 
 @guided
 def planar_geometric(
-    points: Iterable[Hashable] | Grid,
+    points: Annotated[Iterable[Hashable] | Grid, POINTS],
     *,
-    epsilon: Exact,
-    radius: Exact | None = None,
+    epsilon: Annotated[Exact, EPSILON],
+    radius: Annotated[Exact | None, RADIUS] = None,
 ) -> PlanarGeometric:
     """The planar geometric mechanism over ``points`` (a grid, or pairs of numbers), which are secrets and outputs alike.
 
@@ -91,16 +92,13 @@ def planar_geometric(
 
 
 @dataclass(frozen=True)
-class PlanarGeometric:
+class PlanarGeometric(BaseMechanism):
     """Planar geometric noise on finitely many places; build it with :func:`planar_geometric`."""
+
+    name = "planar-geometric"
 
     points: tuple[tuple[int | float, int | float], ...]
     epsilon: Fraction
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "planar-geometric"
 
     @cached_property
     def step(self) -> Fraction:
@@ -133,10 +131,6 @@ class PlanarGeometric:
         codes = self._encode(given)
         moved = self.offsets.take(codes, axis=0) + discrete_planar_laplace(self.rate, len(codes), rng)
         return as_single(self._array.take(self._nearest(moved), axis=0), single)
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two places at this distance."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise and the claim it proves."""

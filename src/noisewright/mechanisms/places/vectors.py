@@ -33,7 +33,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy
@@ -41,12 +41,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_whole
-from noisewright.core.errors import NoChannelError, ParameterError
+from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes
+from noisewright.core.loading.parameters import DIMENSION, EPSILON, LATTICE
+from noisewright.core.mechanism import BaseMechanism, Takes
 from noisewright.core.metrics.metric import Euclidean, Manhattan
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
@@ -65,12 +65,17 @@ LARGEST_DIMENSION = 1 << 20
 CHUNK_WORDS = 1 << 20
 
 
-def spherical_laplace(*, epsilon: Exact, dimension: int) -> SphericalLaplace:
+def spherical_laplace(*, epsilon: Annotated[Exact, EPSILON], dimension: Annotated[int, DIMENSION]) -> SphericalLaplace:
     """The n-dimensional Laplace mechanism on vectors of ``dimension`` coordinates."""
     return SphericalLaplace(per_unit(positive_fraction(epsilon, "epsilon")), _dimension(dimension))
 
 
-def product_laplace(*, epsilon: Exact, dimension: int, lattice: Exact = "auto") -> ProductLaplace:
+def product_laplace(
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    dimension: Annotated[int, DIMENSION],
+    lattice: Annotated[Exact, LATTICE] = "auto",
+) -> ProductLaplace:
     """Independent lattice Laplace noise of scale 1/epsilon on each of ``dimension`` coordinates.
 
     ``lattice`` is the step, a power of two, or a :class:`~noisewright.noise.Lattice`; by default the step is between 1/1024
@@ -83,16 +88,14 @@ def product_laplace(*, epsilon: Exact, dimension: int, lattice: Exact = "auto") 
 
 
 @dataclass(frozen=True)
-class SphericalLaplace:
+class SphericalLaplace(BaseMechanism):
     """Spherical Laplace noise in floats; build it with :func:`spherical_laplace`."""
+
+    name = "spherical-laplace"
+    no_channel = "spherical Laplace noise has infinitely many outputs; there is no finite channel."
 
     epsilon: Fraction
     dimension: int
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "spherical-laplace"
 
     @property
     def guarantee(self) -> Guarantee:
@@ -104,10 +107,6 @@ class SphericalLaplace:
         """One draw for every vector, in float64; a single vector gives a tuple."""
         given, single = vectors(values, self.dimension)
         return as_single(given + spherical_noise(self.epsilon, self.dimension, len(given), rng), single)
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio of densities for two vectors at this distance."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The claim, marked as floating: it cites a theorem and proves nothing about the draw."""
@@ -131,10 +130,6 @@ class SphericalLaplace:
         check_loss(loss)
         n, epsilon = self.dimension, float(self.epsilon)
         return {"absolute": n / epsilon, "squared": n * (n + 1) / epsilon**2, "zero-one": 1.0}[loss]
-
-    def channel(self) -> Channel:
-        """There is none: vectors are not finitely many."""
-        raise NoChannelError("spherical Laplace noise has infinitely many outputs; there is no finite channel.")
 
     @property
     def constant(self) -> float:
@@ -165,17 +160,15 @@ class SphericalLaplace:
 
 
 @dataclass(frozen=True)
-class ProductLaplace:
+class ProductLaplace(BaseMechanism):
     """Independent discrete Laplace noise on each coordinate; build it with :func:`product_laplace`."""
+
+    name = "product-laplace"
+    no_channel = "product Laplace noise has infinitely many outputs; there is no finite channel."
 
     epsilon: Fraction
     dimension: int
     lattice: Lattice
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "product-laplace"
 
     @property
     def scale(self) -> Fraction:
@@ -238,10 +231,6 @@ class ProductLaplace:
         # With rounding by v, E|Z + v| <= E|Z| + |v| P(Z = 0), since noise is symmetric; |v| is at most half a step.
         mean = 2 * a / ((1 + a) * -math.expm1(-rate)) + 0.5 * -math.expm1(-rate) / (1 + a)
         return mean * step if self.dimension == 1 else math.sqrt(square)
-
-    def channel(self) -> Channel:
-        """There is none: vectors are not finitely many."""
-        raise NoChannelError("product Laplace noise has infinitely many outputs; there is no finite channel.")
 
 
 def spherical_noise(epsilon: Exact, dimension: int, count: int, rng: Rng = None) -> Floats:

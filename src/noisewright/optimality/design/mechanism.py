@@ -19,7 +19,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import figure, float_up, upward
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import fields_alone
+from noisewright.core.mechanism import BaseMechanism, fields_alone
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.optimality.design._drawing import NAME, Drawing, Promise
@@ -29,13 +29,15 @@ __all__ = ["OptimalMechanism"]
 
 
 @dataclass(frozen=True, eq=False)
-class OptimalMechanism:
+class OptimalMechanism(BaseMechanism):
     """The best mechanism for a loss; build it with :func:`~noisewright.optimality.design.optimal.optimal`.
 
     ``loss_value`` is its expected loss (of the worst secret for ``minimax``), ``bound`` what no private mechanism
     goes below. ``path`` says which way it was found and ``why`` what shows how good it is; ``status`` is a theorem, a dual
     solution (evaluated in floats), a conjecture, or "not proved" where the bound is too loose to mean much.
     """
+
+    name = NAME
 
     drawing: Drawing
     secrets: tuple[Hashable, ...]
@@ -54,11 +56,6 @@ class OptimalMechanism:
     shapes: Mapping[str, float] = field(default_factory=dict)
     """By how much each shape is missed at most, in the probabilities that are drawn from."""
     dilation: float = 1.0
-
-    @property
-    def name(self) -> str:
-        """The name in certificates."""
-        return NAME
 
     @property
     def source(self) -> Any:
@@ -141,10 +138,6 @@ class OptimalMechanism:
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One action for every secret."""
         return self.drawing.release(values, rng)
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio of output probabilities for two secrets at this distance."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The claim and its proof: the integers that are drawn from, and how the output is answered."""

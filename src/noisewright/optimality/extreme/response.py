@@ -84,17 +84,14 @@ def optimal_response(categories: Iterable[Hashable] | int, *, epsilon: Exact, de
 class OptimalResponse(OverCategories):
     """Randomised response for ``(epsilon, delta)`` with integer probabilities; build it with :func:`optimal_response`."""
 
+    name = "optimal-response"
+
     epsilon: Fraction
     delta: Fraction
     width: int
     precision: int
     keep: int
     other: int
-
-    @property
-    def name(self) -> str:
-        """What it is called in certificates."""
-        return "optimal-response"
 
     @cached_property
     def guarantee(self) -> Guarantee:

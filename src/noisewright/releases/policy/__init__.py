@@ -6,7 +6,6 @@ from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.releases.policy.parameters import SET_BY as SET_BY
-    from noisewright.releases.policy.parameters import WORDS as WORDS
     from noisewright.releases.policy.parameters import Accepts as Accepts
     from noisewright.releases.policy.parameters import accepts as accepts
     from noisewright.releases.policy.parameters import offered as offered

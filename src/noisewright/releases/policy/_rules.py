@@ -17,7 +17,7 @@ from noisewright.mechanisms.registry import registry
 from noisewright.releases.policy._locate import Path
 from noisewright.releases.policy._problems import show, spell
 from noisewright.releases.policy._values import Problem
-from noisewright.releases.policy.parameters import EAST, NORTH, SET_BY, WORDS, Accepts, accepts, offered, tidy
+from noisewright.releases.policy.parameters import EAST, NORTH, SET_BY, Accepts, accepts, offered, tidy
 
 if TYPE_CHECKING:
     from noisewright.releases.policy.policy import ColumnPolicy, Policy, QueryPolicy, UnitPolicy
@@ -95,8 +95,7 @@ def _mechanism_rules(column: ColumnPolicy, mechanism: str, accepted: Accepts) ->
             yield (key,), f"is not known here: {takes}; {hint}"
     for key in accepted.required:
         if key not in (column.model_extra or {}):
-            example = WORDS[key][1] if key in WORDS else f"{key} = ..."
-            yield (key,), f"is missing: {mechanism} needs it; write {example}"
+            yield (key,), f"is missing: {mechanism} needs it; write {accepted.example(key)}"
     if column.epsilon is None and accepted.takes.priced:
         yield (
             ("epsilon",),

@@ -10,12 +10,14 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from noisewright.core.loading.parameters import Parameter
 from noisewright.mechanisms.registry import registry, without_epsilon
 from noisewright.releases.kinds.registry import kind_names
 from noisewright.releases.policy._numbers import IS_NUMBER, IS_PLACE
-from noisewright.releases.policy.parameters import WORDS, Accepts, accepts, offered
+from noisewright.releases.policy.parameters import Accepts, accepts, offered
 
 if TYPE_CHECKING:
     from noisewright.releases.policy.policy import Policy
@@ -56,12 +58,9 @@ def _columns(schema: dict[str, Any]) -> None:
     own = list(schema["properties"])
     takers = {name: accepts(name) for name in named}
     for parameter in sorted({p for accepted in takers.values() for p in accepted.allowed}):
-        users = [name for name, accepted in takers.items() if parameter in accepted.allowed]
-        words, example = WORDS.get(parameter) or _words(parameter, [takers[name] for name in users])
-        described = f"{words} For {', '.join(users)}."
         schema["properties"][parameter] = {
             "title": parameter.replace("_", " ").capitalize(),
-            "description": f"{described} Example: {example}" if example else described,
+            "description": _description(parameter, takers),
             **FORMS.get(parameter, {}),
         }
     schema["additionalProperties"] = False
@@ -76,13 +75,18 @@ def _columns(schema: dict[str, Any]) -> None:
     ]
 
 
-def _words(parameter: str, users: list[Accepts]) -> tuple[str, str]:
-    """What to say of a parameter that has no words of the house: what it is, where its type says so."""
-    if any(parameter in user.files for user in users):
-        return "The path of a public file, relative to this one.", f'{parameter} = "words.vec"'
-    if any(parameter in user.seeds for user in users):
-        return "A public seed of 32 bytes, in 64 hexadecimal digits.", f'{parameter} = "{"0123456789abcdef" * 4}"'
-    return "A parameter of the mechanism.", ""
+def _description(parameter: str, takers: Mapping[str, Accepts]) -> str:
+    """Return what a parameter means for each mechanism that takes it, and an example."""
+    users: dict[Parameter | None, list[str]] = {}
+    for name, taker in takers.items():
+        if parameter in taker.allowed:
+            users.setdefault(taker.described.get(parameter), []).append(name)
+    words = [
+        f"{'Parameter of the mechanism.' if note is None else note.help} For {', '.join(names)}."
+        for note, names in users.items()
+    ]
+    examples = dict.fromkeys(note.example for note in users if note is not None and note.example)
+    return " ".join([*words, *([f"Example: {' or '.join(examples)}"] if examples else [])])
 
 
 def _one(name: str, own: list[str]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import math
 import os
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -28,6 +28,14 @@ from pydantic_core import PydanticCustomError
 
 from noisewright.core.errors import ParameterError, ResourceError
 from noisewright.core.exact import whole_or_fraction
+from noisewright.core.loading.parameters import (
+    DELTA,
+    EPSILON,
+    RADIUS,
+    SENSITIVITY,
+    Parameter,
+    described_parameters,
+)
 from noisewright.core.loading.signatures import hints_of, is_choice, parameters_of, plain_types, public_parts
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import named_metric
@@ -38,93 +46,18 @@ from noisewright.releases.policy._labels import label
 from noisewright.releases.policy._numbers import PUBLIC_RANGE, number, place
 from noisewright.releases.policy._values import Problem, inner_problems, wrong
 
-__all__ = ["EAST", "NORTH", "SET_BY", "WORDS", "Accepts", "accepts", "beside", "offered", "tidy"]
+__all__ = ["EAST", "NORTH", "SET_BY", "Accepts", "accepts", "beside", "offered", "tidy"]
 
 NORTH, EAST = ("lat", "latitude"), ("lon", "lng", "long", "longitude")
 """How columns of latitudes and of longitudes are called."""
 
-SET_BY = {
-    "epsilon": "epsilon",
-    "delta": "delta",
-    "sensitivity": "protect",
-    "radius": "protect",
-    "level": "epsilon",
-}
-"""Parameters of constructors and words of certificates that are not written as such, and the key of a column that sets each."""
+_SHARED = {"epsilon": EPSILON, "delta": DELTA, "sensitivity": SENSITIVITY, "radius": RADIUS, "level": EPSILON}
+SET_BY = {name: note.policy_key for name, note in _SHARED.items() if note.policy_key is not None}
+"""Parameters of constructors and fields of certificates that a policy sets by another key, and that key."""
 
-WORDS = {
-    "within": ("The public range of the values, or several ranges; inf for an open end.", "within = [0, 120]"),
-    "excluding": ("Gaps inside the range where no output may fall.", "excluding = [[213, 244]]"),
-    "outside": ("What happens to a value outside the range.", 'outside = "clamp"'),
-    "scope": ("Whom the promise compares: neighbours (adjacent) or all pairs, by distance.", 'scope = "metric"'),
-    "margin": ("How far true values are known to stay from the walls.", "margin = 1"),
-    "shape": ("The form of the noise at a wall.", 'shape = "symmetric"'),
-    "lattice": ("The step of the public lattice that outputs lie on: a power of two, or auto.", "lattice = 0.25"),
-    "categories": ("The possible values, or how many there are (0, 1, 2 and so on).", 'categories = ["yes", "no"]'),
-    "candidates": ("The public answers that one is picked from.", 'candidates = ["soup", "salad"]'),
-    "points": ("The possible values, which are also the possible outputs.", "points = [0, 1, 2]"),
-    "metric": ("The distance between values.", 'metric = "line"'),
-    "reference": ("A public place near all true places: latitude and longitude.", "reference = [48.85, 2.35]"),
-    "remap": ("Public places; every output moves to the nearest one.", "remap = [[48.85, 2.35], [48.86, 2.29]]"),
-    "dimension": ("How many numbers form one value; the number of names unless said.", "dimension = 2"),
-    "share": ("How much probability goes to the points themselves, at most 1/2.", "share = 0.5"),
-    "grid": ("The public positions at which a curve is given.", "grid = [0, 1, 2]"),
-    "norm": ("The distance between curves.", 'norm = "sup"'),
-    "embedding": ("The public file of word vectors.", 'embedding = "glove.nwe"'),
-    "limit": ("How many of its words form the vocabulary, the most frequent first.", "limit = 50000"),
-    "size": ("How many words come out of every document, whatever its length.", "size = 100"),
-    "words": ("How words are drawn: exactly, or by Laplace noise in floats.", 'words = "exact"'),
-    "keep_order": ("Whether words stay where they were, in the clear.", "keep_order = false"),
-    "unknown": (
-        "What to do with what is outside of the vocabulary: drop, replace, refuse or keep.",
-        'unknown = "drop"',
-    ),
-    "language": ("Whose stop words are left out.", 'language = "en"'),
-    "decoding": ("How the word of a noisy vector is found: the nearest, or nearly, by an index.", 'decoding = "exact"'),
-    "reach": ("Words beyond this distance are all alike.", "reach = 8"),
-    "stretch": ("How much of the noise follows the directions in which words vary, below 1.", 'stretch = "0.2"'),
-    "first": ("The probability of the nearest of two words that are equally far.", 'first = "0.5"'),
-    "seed": (
-        "The public seed of a hash: 64 hexadecimal digits.",
-        'seed = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"',
-    ),
-    "bits": ("How many bits a code has.", "bits = 128"),
-    "hashes": ("How many hashes of a set are answered.", "hashes = 64"),
-    "answer_bits": ("How many bits an answer about a set has.", "answer_bits = 1"),
-    "family": ("How vectors are hashed.", 'family = "projection"'),
-    "zero": ("What happens to a vector of zeros: all are refused, or it has one fixed code.", 'zero = "fixed"'),
-    "width": ("How many pixels every picture is wide.", "width = 640"),
-    "height": ("How many pixels every picture is high.", "height = 480"),
-    "block": ("The side of the blocks of pixels that come out in one colour.", "block = 16"),
-    "colours": ("Whether pictures are read in colour or in grey.", 'colours = "rgb"'),
-    "between": (
-        "Between which pictures epsilon is: any two, those that differ in some pixels, or in some steps of colour.",
-        'between = "pixels"',
-    ),
-    "fit": ("What happens to a picture of another size: refuse or resize.", 'fit = "resize"'),
-    "unlike": (
-        "What happens to a picture that lies far from what the model of faces can draw: refuse or draw.",
-        'unlike = "draw"',
-    ),
-    "blur": ("The sigma of a blur afterwards, in pixels; 0 is none.", "blur = 1.0"),
-    "quality": ("How the likeness of what may come out is measured.", 'quality = "absolute"'),
-    "levels": ("How many levels a colour can come out at, from black to full.", "levels = 4"),
-    "window": ("The side of windows, in blocks, that are drawn as a whole.", "window = 3"),
-    "sampler": (
-        "How windows are drawn: rejection (its time depends on the picture), enumeration, or auto.",
-        'sampler = "enumeration"',
-    ),
-    "model": (
-        "The public file of a model of faces (without one, the small model that comes along), or the file of a privatiser.",
-        'model = "faces.nwm"',
-    ),
-    "distortion": ("Which budget of a privatiser that was trained for several.", "distortion = 0.5"),
-    "components": ("How many elements of the code of a face come out.", "components = 20"),
-    "weights": ("How elements of a code share epsilon: even or least-error.", 'weights = "even"'),
-    "attributes": ("What of a face passes around the noise, in the clear.", 'attributes = ["expression"]'),
-    "rule": ("How the scale is found: the smallest that suffices, or the older rule.", 'rule = "exact"'),
-}
-"""What each parameter means, and how it is written."""
+FILE = Parameter("Public file: a path relative to the policy.", 'FILE = "words.vec"')
+PUBLIC_SEED = Parameter("Public seed: 64 hexadecimal digits.", f'SEED = "{"0123456789abcdef" * 4}"')
+"""Descriptions of parameters whose constructor has none."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +73,13 @@ class Accepts:
     """Those that are public files."""
     seeds: frozenset[str]
     """Those that are public seeds."""
+    described: Mapping[str, Parameter]
+    """What each allowed parameter means, where that is known."""
+
+    def example(self, name: str) -> str:
+        """Return a line of a policy that sets a parameter."""
+        note = self.described.get(name)
+        return note.example if note is not None and note.example else f"{name} = ..."
 
 
 def offered() -> list[str]:
@@ -154,8 +94,10 @@ def accepts(mechanism: str) -> Accepts:
 
 @lru_cache(maxsize=256)
 def _read(entry: Entry) -> Accepts:
-    hints, found = hints_of(entry.make), parameters_of(entry.make)
-    allowed = tuple(name for name in found if name not in SET_BY)
+    hints, found, described = hints_of(entry.make), parameters_of(entry.make), described_parameters(entry.make)
+    elsewhere = {name for name, note in described.items() if note.policy_key not in (None, name)} | set(SET_BY)
+    allowed = tuple(name for name in found if name not in elsewhere)
+    files, seeds = public_parts(entry.make, Resource), public_parts(entry.make, Seed)
     needed = [name for name in allowed if found[name].default is inspect.Parameter.empty]
     return Accepts(
         takes=entry.takes,
@@ -163,9 +105,16 @@ def _read(entry: Entry) -> Accepts:
         required=tuple(name for name in needed if not (entry.takes.dimension and name == "dimension")),
         exact=frozenset(name for name in allowed if Fraction in plain_types(hints.get(name))),
         choices={name: typing.get_args(hints[name]) for name in allowed if is_choice(hints.get(name))},
-        files=public_parts(entry.make, Resource),
-        seeds=public_parts(entry.make, Seed),
+        files=files,
+        seeds=seeds,
+        described={name: note for name in allowed if (note := described.get(name) or _public(name, files, seeds))},
     )
+
+
+def _public(name: str, files: frozenset[str], seeds: frozenset[str]) -> Parameter | None:
+    if name in files:
+        return replace(FILE, example=FILE.example.replace("FILE", name, 1))
+    return replace(PUBLIC_SEED, example=PUBLIC_SEED.example.replace("SEED", name, 1)) if name in seeds else None
 
 
 def beside(data: Mapping[str, Any], folder: str) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """Places of a starting policy that only its owner can fill in, and the sentence that asks for them.
 
->>> data = {"columns": [{"name": "age", "within": [PLACEHOLDER, PLACEHOLDER]}, {"name": "sex", "categories": [PLACEHOLDER]}]}
->>> list(unfilled(data))
-[(('columns', 0, 'within'), "the range of 'age', such as within = [0, 120]"), (('columns', 1, 'categories'), "the categories of \
-'sex', such as categories = ['yes', 'no']")]
+>>> age = {"name": "age", "mechanism": "laplace", "within": [PLACEHOLDER, PLACEHOLDER]}
+>>> sex = {"name": "sex", "mechanism": "randomised-response", "categories": [PLACEHOLDER]}
+>>> for path, missing in unfilled({"columns": [age, sex]}):
+...     print(path, missing)
+('columns', 0, 'within') the range of 'age', such as within = [0, 120]
+('columns', 1, 'categories') the categories of 'sex', such as categories = ['yes', 'no']
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from noisewright.core.errors import PolicyError
+from noisewright.mechanisms.registry import registry
 from noisewright.releases.policy._locate import Path, Places
 from noisewright.releases.policy._values import Problem
-from noisewright.releases.policy.parameters import WORDS
+from noisewright.releases.policy.parameters import accepts
 
 __all__ = ["PLACEHOLDER", "still_to_fill", "unfilled"]
 
@@ -33,7 +36,7 @@ def unfilled(data: Mapping[str, Any]) -> Iterator[Problem]:
             for key, value in column.items():
                 if key != "name" and _waits(value):
                     what = _WHAT.get(key, f"the {key}")
-                    example = _EXAMPLES.get(key) or WORDS.get(key, ("", f"{key} = ..."))[1]
+                    example = _EXAMPLES.get(key) or _example(key, column.get("mechanism"))
                     such = example.replace('"', "'")
                     yield ("columns", place, key), f"{what} of {column.get('name')!r}, such as {such}"
 
@@ -53,6 +56,11 @@ def still_to_fill(name: str, places: Places | None, found: list[Problem]) -> Pol
         f"{where}: still to be filled in: {words}{also}; write what is known without looking at the data in the place of "
         f'every "{PLACEHOLDER}", or remove the column.'
     )
+
+
+def _example(key: str, mechanism: object) -> str:
+    known = isinstance(mechanism, str) and mechanism in registry
+    return accepts(str(mechanism)).example(key) if known else f"{key} = ..."
 
 
 def _waits(value: Any) -> bool:

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.cli.shared import parameters
 from noisewright.cli.shared.metrics import check_number
-from noisewright.cli.shared.parameters import Parameter, parameters_of
+from noisewright.cli.shared.parameters import Option
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
@@ -119,17 +120,17 @@ def choices(kind: str) -> list[Entry]:
 
 
 def _described_by_text(entry: Entry) -> bool:
-    found = parameters_of(entry.make)
+    found = parameters.options_of(entry.make)
     return not isinstance(found, str) and not any(p.required and p.shape == "FILE" for p in found)
 
 
-def options_of(name: str) -> list[Parameter]:
+def options_of(name: str) -> list[Option]:
     """The parameters of a mechanism that text can give. A link names no files of this machine."""
-    found = parameters_of(registry[name].make)
+    found = parameters.options_of(registry[name].make)
     return [] if isinstance(found, str) else [p for p in found if p.shape != "FILE"]
 
 
-def read_option(parameter: Parameter, text: str) -> Any:
+def read_option(parameter: Option, text: str) -> Any:
     """What was typed, as the library takes it."""
     if parameter.flag:
         return True

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from nicegui import ui
 
-from noisewright.cli.shared.parameters import Parameter
+from noisewright.cli.shared.parameters import Option
 
 __all__ = ["EPSILONS", "choice_field", "epsilon_field", "parameter_field"]
 
@@ -17,7 +17,7 @@ EPSILONS = (0.01, 10.0)
 Changed = Callable[[str, str | None], None]
 
 
-def parameter_field(parameter: Parameter, value: str | None, changed: Changed) -> None:
+def parameter_field(parameter: Option, value: str | None, changed: Changed) -> None:
     """The field of one parameter: a slider for epsilon, a choice, a switch, or a line of text."""
     name, label = parameter.name, parameter.name.replace("_", " ") + (" *" if parameter.required else "")
     if name == "epsilon":

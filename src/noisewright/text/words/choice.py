@@ -35,7 +35,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,12 +47,14 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import CertificateError, NoChannelError, NoLossError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.loading.parameters import EPSILON, Parameter
+from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.resource import Resource, public_keys
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.registry import Entry, Stated
 from noisewright.noise.bits import Rng
 from noisewright.noise.integers import uniform_below
+from noisewright.text._parameters import EMBEDDING, LIMIT
 from noisewright.text.embeddings.embedding import Embedding
 from noisewright.text.words._kept import keep_sums, kept_sums
 from noisewright.text.words._sums import Remembered, all_sums, block_sums, locate
@@ -64,12 +66,19 @@ from noisewright.text.words.weights import Weights
 
 __all__ = ["WordChoice", "exact_words", "recomputed", "truncated_exponential_words"]
 
+REACH = Parameter("Distance beyond which all words count as equally far.", "reach = 8")
+
 EXACT, TRUNCATED = "exact-words", "truncated-exponential-words"
 LARGEST_CHANNEL = 2000
 """So many words are listed as a channel at most."""
 
 
-def exact_words(embedding: Resource | Embedding, *, epsilon: Exact, limit: int | None = None) -> WordChoice:
+def exact_words(
+    embedding: Annotated[Resource | Embedding, EMBEDDING],
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    limit: Annotated[int | None, LIMIT] = None,
+) -> WordChoice:
     """The exponential choice of words with true epsilon ``epsilon``, over the first ``limit`` words of an embedding.
 
     All pairs of words are compared when an embedding and an epsilon meet for the first time: some minutes for 50,000 words. The
@@ -81,7 +90,11 @@ def exact_words(embedding: Resource | Embedding, *, epsilon: Exact, limit: int |
 
 
 def truncated_exponential_words(
-    embedding: Resource | Embedding, *, epsilon: Exact, reach: Exact | None = None, limit: int | None = None
+    embedding: Annotated[Resource | Embedding, EMBEDDING],
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    reach: Annotated[Exact | None, REACH] = None,
+    limit: Annotated[int | None, LIMIT] = None,
 ) -> WordChoice:
     """The truncated exponential choice: half of epsilon for each unit, and all words beyond a ``reach`` alike.
 
@@ -94,7 +107,7 @@ def truncated_exponential_words(
 
 
 @dataclass(frozen=True)
-class WordChoice:
+class WordChoice(BaseMechanism):
     """An exact choice of words; build it with :func:`exact_words` or :func:`truncated_exponential_words`."""
 
     embedding: Embedding
@@ -144,10 +157,6 @@ class WordChoice:
     def check(self, values: Any) -> None:
         """Refuse what ``release`` would refuse."""
         rows_of(self.embedding, values)
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two words at this distance."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The formula of the weights, their SHA-256, and for a true epsilon the slope, which is stated."""

@@ -32,24 +32,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
+from noisewright.core.errors import NoLossError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, in_words, positive_fraction
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.loading.parameters import EPSILON, Parameter
+from noisewright.core.mechanism import BaseMechanism, Takes, fields_alone
 from noisewright.core.resource import Resource, public_keys
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.places.vectors import spherical_noise
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise.bits import Rng, bits_from
+from noisewright.text._parameters import EMBEDDING, LIMIT
 from noisewright.text.embeddings.embedding import Embedding
 from noisewright.text.words._vocabulary import as_embedding, rows_of, spelled
 from noisewright.text.words.decoding import nearest, two_nearest
@@ -58,17 +59,21 @@ from noisewright.text.words.metric import WordDistance
 
 __all__ = ["NoisyWords", "laplace_words", "mahalanobis_words", "vickrey_words"]
 
+DECODING = Parameter("Search for the word of a noisy vector: exact, or approximate by an index.", 'decoding = "exact"')
+STRETCH = Parameter("Share of the noise that follows the directions in which words vary, below 1.", 'stretch = "0.2"')
+FIRST = Parameter("Probability of the nearest of two equally distant words.", 'first = "0.5"')
+
 LAPLACE, MAHALANOBIS, VICKREY = "laplace-words", "mahalanobis-words", "vickrey-words"
 DRAWN = 4096
 """So many noisy vectors are held at once."""
 
 
 def laplace_words(
-    embedding: Resource | Embedding,
+    embedding: Annotated[Resource | Embedding, EMBEDDING],
     *,
-    epsilon: Exact,
-    limit: int | None = None,
-    decoding: Literal["exact", "index"] = "exact",
+    epsilon: Annotated[Exact, EPSILON],
+    limit: Annotated[int | None, LIMIT] = None,
+    decoding: Annotated[Literal["exact", "index"], DECODING] = "exact",
 ) -> NoisyWords:
     """Spherical Laplace noise on word vectors and the nearest of the first ``limit`` words of an embedding.
 
@@ -81,7 +86,11 @@ def laplace_words(
 
 
 def mahalanobis_words(
-    embedding: Resource | Embedding, *, epsilon: Exact, stretch: Exact = "0.2", limit: int | None = None
+    embedding: Annotated[Resource | Embedding, EMBEDDING],
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    stretch: Annotated[Exact, STRETCH] = "0.2",
+    limit: Annotated[int | None, LIMIT] = None,
 ) -> NoisyWords:
     """Noise along the directions in which words vary: ``stretch`` of it by their covariance, the rest the same all around."""
     part = as_fraction(stretch, "stretch")
@@ -91,7 +100,11 @@ def mahalanobis_words(
 
 
 def vickrey_words(
-    embedding: Resource | Embedding, *, epsilon: Exact, first: Exact = "0.5", limit: int | None = None
+    embedding: Annotated[Resource | Embedding, EMBEDDING],
+    *,
+    epsilon: Annotated[Exact, EPSILON],
+    first: Annotated[Exact, FIRST] = "0.5",
+    limit: Annotated[int | None, LIMIT] = None,
 ) -> NoisyWords:
     """Spherical noise, then the nearest word or the second nearest: with both equally far, the nearest with probability
     ``first``."""
@@ -102,8 +115,10 @@ def vickrey_words(
 
 
 @dataclass(frozen=True)
-class NoisyWords:
+class NoisyWords(BaseMechanism):
     """Words by noise on their vectors; build it with :func:`laplace_words` and the other functions of this module."""
+
+    no_channel = "the probabilities of noisy words are volumes without a closed form; there is no channel."
 
     embedding: Embedding
     epsilon: Fraction
@@ -141,10 +156,6 @@ class NoisyWords:
         """Refuse what ``release`` would refuse."""
         rows_of(self.embedding, values)
 
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two words at this distance."""
-        return self.guarantee.bound(distance)
-
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The claim, marked as floating: it cites a theorem and proves nothing about the draw."""
         return Certificate.of_mechanism(
@@ -171,10 +182,6 @@ class NoisyWords:
     def error(self, loss: str = "absolute") -> float:
         """There is none: words are no numbers. See :func:`~noisewright.text.words.measure`."""
         raise NoLossError("words are no numbers; measure(mechanism, words) says how far outputs are from their words.")
-
-    def channel(self) -> Channel:
-        """There is none that could be computed: the cells of words have no closed form."""
-        raise NoChannelError("the probabilities of noisy words are volumes without a closed form; there is no channel.")
 
     def rays(self, directions: Floats) -> tuple[float, Floats]:
         """The rate of the lengths of noise, and where a noise of length 1 goes for each uniform direction."""

@@ -18,7 +18,7 @@ from noisewright.core.loading.addresses import Addresses
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from noisewright.cli.shared.parameters import Parameter
+    from noisewright.cli.shared.parameters import Option
     from noisewright.mechanisms.registry import Entry
 
 __all__ = ["COMMAND", "EXTRAS"]
@@ -33,7 +33,7 @@ EXTRAS = Addresses(
 )
 """Sub-commands that are no mechanisms of the registry."""
 
-Options = list["Parameter"] | str
+Options = list["Option"] | str
 """The options of a mechanism, or the parameter that only Python can give."""
 
 
@@ -75,11 +75,11 @@ def _unknown(word: str) -> str:
 
 
 def _list(as_json: bool) -> None:
-    from noisewright.cli.shared.parameters import parameters_of
+    from noisewright.cli.shared.parameters import options_of
     from noisewright.mechanisms.registry import entries as all_entries
 
     entries = all_entries()
-    options = {e.name: parameters_of(e.make) for e in entries}
+    options = {e.name: options_of(e.make) for e in entries}
     extras = {name: offered(EXTRAS, name).summary for name in EXTRAS}
     data = {
         "mechanisms": [

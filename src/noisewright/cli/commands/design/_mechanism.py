@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import RenderableType
 
-    from noisewright.cli.shared.parameters import Parameter
+    from noisewright.cli.shared.parameters import Option
     from noisewright.core.mechanism import Mechanism
     from noisewright.mechanisms.registry import Entry
 
@@ -32,10 +32,10 @@ NUMERICS = {
 
 def mechanism_command(entry: Entry) -> Command:
     """The command that designs one mechanism."""
-    from noisewright.cli.shared.parameters import parameters_of
+    from noisewright.cli.shared.parameters import options_of
     from noisewright.core.errors import ParameterError
 
-    parameters = parameters_of(entry.make)
+    parameters = options_of(entry.make)
 
     def command(context: typer.Context, **values: Any) -> None:
         if isinstance(parameters, str):
@@ -54,7 +54,7 @@ def mechanism_command(entry: Entry) -> Command:
     return Command(command, help=f"{entry.summary[:1].upper()}{entry.summary[1:]}. For {entry.words}.")
 
 
-def _sign(command: Callable[..., None], parameters: list[Parameter]) -> None:
+def _sign(command: Callable[..., None], parameters: list[Option]) -> None:
     """Give a function the signature that Typer reads as its options: those of a mechanism, and those of all of them."""
     options: dict[str, Any] = {}
     for p in parameters:

@@ -31,6 +31,7 @@ from typing import Any
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import fraction_or_none
+from noisewright.mechanisms.registry import foreign
 from noisewright.releases.curator.starting import Proposal, Start
 from noisewright.releases.policy.parameters import accepts, offered
 from noisewright.releases.policy.placeholders import PLACEHOLDER
@@ -51,14 +52,14 @@ __all__ = [
 KEPT = "keep"
 """In the place of a mechanism: the column is released as it is."""
 LINE = ("integer", "number", "date", "time")
-OTHERS = {
-    "text": ("randomised-response", "private-documents"),
-    "boolean": ("randomised-response",),
-    "place": ("geo-laplace",),
-    "vector": ("product-laplace",),
-    "bytes": ("faces", "pixel-laplace"),
+SECRETS = {
+    "text": ("category", "document"),
+    "boolean": ("category",),
+    "place": ("place",),
+    "vector": ("vector",),
+    "bytes": ("image",),
 }
-"""The mechanisms for columns that are on no line."""
+"""The secrets that columns of a type can hold, for types whose values lie on no line."""
 EMBEDDING = "small.nwe"
 """The public file of word vectors that documents are drawn with here; it lies beside the policy."""
 STEPS = 1000
@@ -172,16 +173,37 @@ def _column(proposal: Proposal, share: str) -> Column:
 
 
 def mechanisms_for(kind: str) -> list[str]:
-    """The mechanisms of a policy that suit a column of this kind and need no more than these fields."""
+    """Return the mechanisms of a policy that suit a column of this type, given what can be typed here.
+
+    A mechanism fits if it takes such values and each parameter that it needs has a field of its own here. Mechanisms of
+    other packages get a plain field for each further parameter, from its description.
+    """
     if kind in LINE:
         wanted = ("number", "integer") if kind == "integer" else ("number",)
-        line = [
+        found = [
             name
             for name in offered()
-            if (a := accepts(name)).takes.kind in wanted and a.takes.within and a.takes.priced
+            if (a := accepts(name)).takes.kind in wanted and (a.takes.within or foreign([name]))
         ]
-        return [*line, "randomised-response"] if kind == "integer" else line
-    return list(OTHERS.get(kind, ()))
+        found += ["randomised-response"] if kind == "integer" else []
+    else:
+        found = [name for name in offered() if accepts(name).takes.kind in SECRETS.get(kind, ())]
+    return [name for name in found if accepts(name).takes.priced and _can_be_typed(kind, name)]
+
+
+def _can_be_typed(kind: str, mechanism: str) -> bool:
+    """Return whether the fields of a mechanism give everything that it needs."""
+    accepted = accepts(mechanism)
+    if kind == "place" and "reference" not in accepted.allowed:
+        return False  # columns of places hold degrees
+    further = set(accepted.required) - _OWN_FIELDS
+    return not further or (bool(foreign([mechanism])) and not further & accepted.files)
+
+
+_OWN_FIELDS = frozenset(
+    ("categories", "within", "reference", "width", "height", "size", "dimension", "outside", "embedding")
+)
+"""Parameters that have fields of their own, or none."""
 
 
 def fields_of(kind: str, mechanism: str) -> list[Field]:
@@ -215,6 +237,11 @@ def fields_of(kind: str, mechanism: str) -> list[Field]:
         found.append(Field("dimension", "how many numbers each has", "", True))
     if "outside" in accepted.allowed and "within" in accepted.allowed:
         found.append(Field("outside", "a value outside of the range", choices=("refuse", "clamp")))
+    found += [
+        Field(name, name.replace("_", " "), f"{note.help} {note.example}".strip(), True, accepted.choices.get(name, ()))
+        for name, note in accepted.described.items()
+        if name in accepted.required and name not in _OWN_FIELDS and name not in accepted.files
+    ]
     found.append(Field("missing", "a missing value", choices=("refuse", "keep")))
     if accepted.takes.delta:
         found.append(Field("delta", "delta of this column", "as 1e-6"))
@@ -259,10 +286,13 @@ def _lines(column: Column) -> Iterator[str]:
             key, other = ("within", "high") if field.key == "low" else ("reference", "longitude")
             yield f"{key} = [{_literal(value)}, {_literal(column.value(other).strip())}]"
         elif field.choices:
-            if value in field.choices[1:]:
-                yield f"{field.key} = {_text(value)}"
-        elif field.key not in ("high", "longitude"):
-            yield f"{field.key} = {_literal(value)}"
+            if value in field.choices[1:] or field.key not in ("outside", "missing"):
+                yield f"{field.key} = {_text(value or field.choices[0])}"
+        elif field.key in _OWN_FIELDS or "," not in value:
+            if field.key not in ("high", "longitude"):
+                yield f"{field.key} = {_literal(value)}"
+        else:
+            yield f"{field.key} = [{', '.join(map(_literal, value.split(',')))}]"
 
 
 def _labels(text: str, kind: str) -> list[str]:

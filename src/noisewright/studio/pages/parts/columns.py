@@ -78,7 +78,7 @@ class ColumnFields:
     def _field(self, column: Column, field: Field) -> None:
         names, value = column.names, column.value(field.key)
         if field.choices:
-            options = {choice: CHOICES[choice] for choice in field.choices}
+            options = {choice: CHOICES.get(choice, choice) for choice in field.choices}
             pick = ui.select(options, value=value or field.choices[0], label=field.label).props("outlined dense")
             pick.on_value_change(lambda e: self._type(names, field.key, e.value))
             return
