@@ -1,8 +1,8 @@
-"""Reads the rooms of the house, and which imports which, from the source; draws them.  Run:  python docs/make_architecture.py
+"""Read packages and their imports from the source, and draw them.  Run:  python docs/make_architecture.py
 
-Every import counts: at the top of a file, inside a function, and under ``if TYPE_CHECKING``; the tables of doors do not. What was
-found is written to ``pictures/architecture.json`` and drawn in ``pictures/architecture.svg``. Of the arrows, those that follow
-from others are left out: when a room imports a second one and that a third, it may import the third as well.
+Every import counts: at the top of a file, inside a function, and under ``if TYPE_CHECKING``; the tables of lazily loaded names do
+not. The result is written to ``pictures/architecture.json`` and drawn in ``pictures/architecture.svg``. Arrows that follow from
+others are omitted: if a package imports a second one, and the second a third, the arrow to the third is not drawn.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def all_imports(source: Path) -> Iterator[tuple[Path, int, str]]:
 
 
 def rooms(source: Path) -> list[str]:
-    """The rooms, and what stands beside them."""
+    """Return the names of all packages, auxiliary ones included."""
     return sorted(
         path.stem
         for path in source.iterdir()
@@ -68,7 +68,7 @@ def sub_packages(source: Path, room: str) -> list[str]:
 
 
 def architecture(source: Path = SOURCE) -> dict[str, Any]:
-    """Rooms, sub-packages and imports, as they are kept in ``pictures/architecture.json``."""
+    """Return packages, subpackages and imports, in the form of ``pictures/architecture.json``."""
     between: Graph = {room: set() for room in rooms(source)}
     within: dict[str, Graph] = {room: {part: set() for part in sub_packages(source, room)} for room in between}
     for path, _, name in all_imports(source):
@@ -89,7 +89,7 @@ def architecture(source: Path = SOURCE) -> dict[str, Any]:
 
 
 def as_text(house: Mapping[str, Any]) -> str:
-    """How ``pictures/architecture.json`` is written."""
+    """Return the text of ``pictures/architecture.json``."""
     return json.dumps(house, indent=1) + "\n"
 
 
@@ -112,7 +112,7 @@ def reach(graph: Mapping[str, set[str]], node: str) -> set[str]:
 
 
 def heights(graph: Mapping[str, set[str]]) -> dict[str, int]:
-    """How many arrows lead down from each at most."""
+    """Return the length of the longest downward path from each node."""
     found: dict[str, int] = {}
 
     def height(node: str) -> int:
@@ -129,11 +129,11 @@ def heights(graph: Mapping[str, set[str]]) -> dict[str, int]:
 
 INK, QUIET, ROOM, PART, ARROW = "#22303c", "#5d6b77", "#f1f4f6", "#ffffff", "#3b6ea5"
 LEFT, NAME, STEP, BOX, ROW, GAP = 0.82, 1.5, 1.16, 0.94, 0.37, 0.12
-"""In inches: where bands begin, the width of a room's name, the step from box to box, the width of a box, rows and gaps."""
+"""Sizes in inches: start of the bands, width of a package's name, step between boxes, width of a box, rows and gaps."""
 
 
 def draw(house: Mapping[str, Any], path: Path) -> None:
-    """Bands for rooms, the ground at the bottom; boxes for sub-packages, those that need others to the right of them."""
+    """Draw packages as bands, the lowest layer at the bottom; subpackages as boxes, to the right of their imports."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -162,7 +162,7 @@ def draw(house: Mapping[str, Any], path: Path) -> None:
         axes.text(LEFT + 0.12, middles[room], room, size=12, weight="bold", color=INK, va="center")
         _draw_parts(axes, _parts(house, room), middles[room])
     _draw_lanes(axes, reduced(between), middles)
-    # Tells which data were drawn; without a date, the same data give the same file.
+    # Identifies the data; without a date, the same data give the same file.
     drawn = {"Date": None, "Source": f"sha256 {hashlib.sha256(as_text(house).encode()).hexdigest()}"}
     figure.savefig(path, metadata=drawn if path.suffix == ".svg" else None)
     plt.close(figure)
@@ -215,7 +215,7 @@ def _draw_parts(axes: Any, graph: Graph, middle: float) -> None:
 
 
 def _draw_lanes(axes: Any, graph: Graph, middles: Mapping[str, float]) -> None:
-    """Arrows between rooms, to the left of the bands; those that lead to the same room share a lane."""
+    """Draw arrows between packages, to the left of the bands; arrows to the same package share a lane."""
     starts = {room: [middles[one] for one, others in graph.items() if room in others] for room in graph}
     lanes: list[list[tuple[float, float]]] = []
     for room in sorted((room for room in starts if starts[room]), key=lambda room: max(starts[room]) - middles[room]):

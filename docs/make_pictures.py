@@ -22,7 +22,7 @@ BLUE = "#3b6ea5"
 
 
 def solver_channel(n: int, epsilon: float) -> np.ndarray:
-    """What an interior-point solver returns for the least mean absolute error under epsilon per unit of the line."""
+    """Return the raw interior-point solution for the least mean absolute error under epsilon per unit of the line."""
     x = np.arange(n)
     cost = np.abs(x[:, None] - x[None, :]).astype(float).ravel() / n
     index = np.arange(n * n).reshape(n, n)
@@ -64,7 +64,7 @@ def certified_against_raw() -> None:
     for channel, colour, name in ((raw, ACCENT, "the solver's floats"), (exact, SAFE, "the certified integers")):
         with np.errstate(invalid="ignore"):
             steps = np.abs(np.diff(channel.logs, axis=0))
-        losses = np.where(np.isnan(steps), 0.0, steps).max(axis=0)  # two impossible entries are no constraint
+        losses = np.where(np.isnan(steps), 0.0, steps).max(axis=0)  # two impossible entries do not constrain
         infinite = np.isinf(losses)
         right.plot(x[~infinite], losses[~infinite], "o", color=colour, markersize=4, label=name)
         if infinite.any():
@@ -114,7 +114,7 @@ def places() -> None:
 
 
 def noise_at_a_wall() -> None:
-    """Densities of the three kinds of noise for one true answer near a wall, epsilon = 1, sensitivity 1."""
+    """Densities of the three kinds of noise for one true answer near a bound, epsilon = 1, sensitivity 1."""
     truth, epsilon = 0.7, 1
     x = np.linspace(0, 6, 1201)
     adjacent = nw.laplace(epsilon=epsilon, within=(0, None)).law
@@ -141,7 +141,7 @@ def noise_at_a_wall() -> None:
 
 
 def losses_with_distance() -> None:
-    """What the two scopes promise for answers d apart, and what the mechanisms really lose, at the wall and far from it."""
+    """Draw the guaranteed and the tight privacy loss of both scopes for answers d apart, at the bound and far from it."""
     d = np.linspace(1e-3, 3, 400)
     adjacent = nw.laplace(epsilon=1, within=(0, None))
     metric = nw.laplace(epsilon=1, within=(0, None), scope="metric", shape="symmetric")
@@ -163,7 +163,7 @@ def losses_with_distance() -> None:
 
 
 def errors_with_distance() -> None:
-    """Expected absolute error against the distance from the wall, in units of sensitivity / epsilon."""
+    """Draw the expected absolute error against the distance from the bound, in units of sensitivity / epsilon."""
     s = np.linspace(0, 10, 401)
     figure, axes = plt.subplots(figsize=(8.2, 4.8), layout="constrained")
 
@@ -316,7 +316,7 @@ def private_posteriors() -> None:
 
 
 def regret_over_all_priors() -> None:
-    """How much more than the best mechanism the geometric and the fold cost, at every prior on 0, 1, 2."""
+    """Draw the loss of the geometric and the fold above the optimum, at every prior on 0, 1, 2."""
     from noisewright.optimality.evaluate import posterior_losses
     from noisewright.optimality.kernels.kernel_list import kernels
     from noisewright.optimality.losses.gallery import absolute, parity
@@ -380,7 +380,7 @@ def sign_patterns() -> None:
 
 
 def replacement_shapes() -> None:
-    """Geometric noise beside randomised response on the numbers 0 to 100."""
+    """Compare geometric noise with randomised response on the numbers 0 to 100."""
     from noisewright.adversary.families.families import geometric_family, response_family
 
     figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
@@ -408,7 +408,7 @@ def replacement_thresholds() -> None:
 
 
 def replacement_families() -> None:
-    """What adversaries gain from the families, and which of nine members may replace which."""
+    """Draw the gains of adversaries from the families, and the refinement order of nine members."""
     from noisewright.adversary.families.families import FAMILIES
     from noisewright.adversary.replacement.hasse import hasse
     from noisewright.plots.figure import save_figure
@@ -480,7 +480,7 @@ def simplex(axes: Any, word: str = "surely ") -> None:
 
 
 def noisy_counts() -> None:
-    """What a noisy count tells about a new row of a small clinic's table."""
+    """Draw the information of a noisy count about a new row of a small clinic's table."""
     from noisewright.adversary.inference.cross_table import CrossTable
     from noisewright.adversary.inference.new_row import NewRow
     from noisewright.plots.attack import draw_new_row
@@ -492,7 +492,7 @@ def noisy_counts() -> None:
 
 
 def price_of_a_public_seed() -> None:
-    """In how many of 20 bits two vectors of the plane differ: a pair fixed before the seed, and the worst one found after it."""
+    """Draw the number of different bits (of 20) of two vectors: a pair fixed before the seed, and the worst pair after it."""
     from noisewright.core.seed import Seed
     from noisewright.matching.hashing import Scheme, hamming
     from noisewright.matching.promises import differing_bits
@@ -541,7 +541,7 @@ def price_of_a_public_seed() -> None:
 
 
 def street(width: int = 240, height: int = 160) -> np.ndarray:
-    """A made-up photograph: a street with a house, a car with a number plate, and somebody who waits."""
+    """Generate a photograph: a street with a house, a car with a number plate, and a waiting person."""
     from PIL import Image, ImageDraw, ImageFont
 
     y, x = np.mgrid[:height, :width]
@@ -571,7 +571,7 @@ def street(width: int = 240, height: int = 160) -> np.ndarray:
 
 
 def photographs() -> None:
-    """The street through every method on pixels, in regions, and through what has no guarantee."""
+    """Draw the street with every method on pixels, in regions, and with methods without a guarantee."""
     from noisewright.images import PixelMethod, baselines, png_of
     from noisewright.images.pictures import Region, strip
 
@@ -729,7 +729,7 @@ def faces_without_guarantee() -> None:
 
 
 def face_risks() -> None:
-    """Attacks on made-up faces by epsilon, and what is kept at which risk; with ``--quick`` by few epsilons and draws."""
+    """Draw attacks on generated faces by epsilon, and utility by risk; with ``--quick`` for few epsilons and samples."""
     from noisewright.images.attackers import Trial
     from noisewright.plots import draw_face_risks, save_figure
 
@@ -781,7 +781,7 @@ def face_networks() -> None:
 
 
 def learned_on_real_data() -> None:
-    """The experiment of that name; with ``--quick`` without what is trained for minutes."""
+    """Draw the experiment of that name; with ``--quick`` without its long trainings."""
     from importlib import import_module
 
     from noisewright.cli.shared.checkout import from_checkout
@@ -794,7 +794,7 @@ def learned_on_real_data() -> None:
 
 
 def steps_of_a_network() -> None:
-    """Made-up people who turn aside before walls of all colours, at epsilon 200, by five auto-encoders: each is one step further.
+    """Generated people who turn aside before coloured backgrounds, at epsilon 200, by five auto-encoders in five steps.
 
     Training takes some minutes and is kept in out/, but for ``--quick``; see :func:`face_networks`.
     """
@@ -849,7 +849,7 @@ def steps_of_a_network() -> None:
 
 QUICK = "--quick" in sys.argv
 SEEN = 1 if QUICK else 4
-"""Before so many walls each public face is seen."""
+"""Number of backgrounds for each public face."""
 ATTGAN = {"scale": 1 / 8, "epochs": 100, "rate": 1e-3, "critic_turns": 2}
 """Narrow and fast, for a processor."""
 
@@ -879,7 +879,7 @@ def badges() -> None:
 
 
 def how_many_bits() -> None:
-    """How many true neighbours are returned, by the number of bits, where the loss that is allowed fixes the price of a bit."""
+    """Draw the recall of true neighbours by the number of bits, at a fixed total privacy loss."""
     from noisewright.matching import price_of_a_bit, true_odds
     from noisewright.plots.figure import COLOURS
 
@@ -904,7 +904,7 @@ def how_many_bits() -> None:
 
 
 def learned_curve() -> None:
-    """How often the class of a number is guessed from what a learned network releases, beside noise and the optima."""
+    """Draw the accuracy of guesses of the class from a learned network, from noise and from the optima."""
     from noisewright.learned import GAPPrivatiser
     from noisewright.learned.theory import Mixture, grid_game, shifts
     from noisewright.plots.figure import COLOURS
@@ -940,7 +940,7 @@ def learned_curve() -> None:
 
 
 def _guessed(game: Any, distortion: float) -> float:
-    """How often the class is guessed from the mechanism that tells least."""
+    """Return the accuracy of guesses from the mechanism with the least information."""
     return float(game.optimum(distortion, "log").accuracy)
 
 

@@ -14,7 +14,7 @@ from tools.serving import running
 
 PICTURES = Path(__file__).parent / "pictures"
 WIDTH, HEIGHT, SHOWN = 1280, 1140, 860
-"""Of the window, and how wide a picture is in the end."""
+"""Size of the window, and the final width of a picture."""
 
 
 def released(page: Page) -> None:
@@ -53,7 +53,7 @@ PAGES: dict[str, tuple[str, str, Callable[[Page], None] | None]] = {
     "survey": ("/survey?epsilon=1&respondents=1000&prevalence=0.1&question=Did you ever drive drunk?", "light", None),
     "estimate": ("/survey/estimate?example=sport", "light", None),
 }
-"""Where each picture is taken, in which theme, and what a person does before."""
+"""Address, theme and preceding user actions of each picture."""
 
 
 def spent(ledger: Path) -> None:

@@ -1,4 +1,4 @@
-"""Design a mechanism, certify it, draw from it, verify it, and see an edited certificate refused.
+"""Design a mechanism, certify it, sample from it, verify it, and see an edited certificate rejected.
 
 Run:  python examples/first_mechanism.py [FOLDER]
 """
@@ -31,9 +31,7 @@ def main(folder: Path) -> None:
     tell(f"{design.guarantee}; expected error {design.error():.3f} visits")
     tell(f"{design.guarantee.in_words()}")
 
-    say(
-        "\n[bold]2. Certify.[/] The channel becomes integers that prove the promise, even where entries are near e^-100."
-    )
+    say("\n[bold]2. Certify.[/] Integers prove the guarantee, even for entries near e^-100.")
     visits = nw.mechanism(design.channel(), epsilon="1", metric=line, name="visits")
     table = visits.certified
     smallest = int(min(table.table.ravel()))
@@ -48,16 +46,16 @@ def main(folder: Path) -> None:
     start = time.perf_counter()
     released = visits.release(counts)
     seconds = time.perf_counter() - start
-    tell(f"{len(released) / seconds / 1e6:.0f} million exact draws a second")
+    tell(f"{len(released) / seconds / 1e6:.0f} million exact samples per second")
     say(
         f"   mean {counts.mean():.3f} before, {released.mean():.3f} after; mean error {np.abs(released - counts).mean():.3f}"
     )
 
-    say("\n[bold]4. Verify.[/] Anyone can prove the promise again from the file, with integers alone.")
+    say("\n[bold]4. Verify.[/] Anyone can prove the guarantee again from the file, with integers only.")
     path = nw.save(visits, folder / "visits.json")
     tell(f"proved: {nw.verify(path).claim}")
 
-    say("\n[bold]5. Tamper.[/] One hexadecimal digit of the table is changed; then the file's digest is made to fit.")
+    say("\n[bold]5. Tamper.[/] One hexadecimal digit of the table is changed; then the digest is recomputed.")
     edited = json.loads(path.read_text())
     row = edited["proof"]["table"][0]
     row[0] = row[0][:-1] + ("0" if row[0][-1] != "0" else "1")

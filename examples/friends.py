@@ -1,9 +1,9 @@
-"""Ten thousand people find those like them, and the service that finds them sees nobody's profile.
+"""Match similar profiles of ten thousand people with noisy codes: the service never sees a profile.
 
 Run:  python examples/friends.py [FOLDER]
 
-Two processes pass files to each other through a folder. The people's side has the profiles; it sends noisy codes in batches. The
-service has the public scheme and what was sent, and answers with names.
+Two processes exchange files through a folder. The side of the people has the profiles; it sends noisy codes in batches. The
+service has the public scheme and the codes, and answers with names.
 """
 
 import json
@@ -35,7 +35,7 @@ def profiles() -> np.ndarray:
 
 
 def people(folder: Path) -> None:
-    """What runs where the profiles are: everybody sends one code, and then asks."""
+    """Run the side of the people: each sends one code, and then queries the service."""
     client = nw.matching.Client.at(folder / "public.json")
     mine = profiles()
     say(f"[bold]people[/]   {client.promise}")
@@ -46,18 +46,18 @@ def people(folder: Path) -> None:
     say(f"[bold]people[/]   sent {PEOPLE:,} codes of {client.scheme.code_bytes} bytes")
     answer = json.loads(next(arrivals(folder, ["answer.json"])).read_text())
     found = np.array([[int(name.split()[1]) for name in answer[f"person {row}"]] for row in range(PEOPLE)])
-    told = nw.matching.search_quality(mine, found)
-    say(f"[bold]people[/]   recall of {FRIENDS} neighbours: {told.recall:.3f} (by chance {told.random_recall:.4f})")
+    quality = nw.matching.search_quality(mine, found)
+    say(f"[bold]people[/]   recall of {FRIENDS} neighbours: {quality.recall:.3f} (random: {quality.random_recall:.4f})")
     flip = float(client.scheme.flip)
     odds = [
         nw.matching.true_odds(away[1:ALIKE], away[ALIKE:], neighbours=FRIENDS, bits=BITS, flip=flip, step=0.005)
-        for away in np.sort(next(all_distances(mine, np.arange(50))), axis=1)  # the nearest is oneself
+        for away in np.sort(next(all_distances(mine, np.arange(50))), axis=1)  # the nearest is the person itself
     ]
     say(f"[bold]people[/]   expected, from the distances of 50 of them alone: {np.mean(odds):.3f}")
 
 
 def service(folder: Path) -> None:
-    """What runs at the service: it takes codes as they come, and answers when all are there."""
+    """Run the service: collect codes as they arrive, and answer when all are there."""
     server = nw.matching.Server.at(folder / "public.json")
     for path in arrivals(folder, [f"batch-{number}.nwc" for number in range(BATCHES)]):
         server.add_file(path)
@@ -66,15 +66,15 @@ def service(folder: Path) -> None:
     names = server.index.names
     found = server.neighbours(names, FRIENDS)
     say(
-        f"[bold]service[/]  searched for everybody in {time.perf_counter() - start:.1f} s; nearest neighbours are about"
+        f"[bold]service[/]  searched for all people in {time.perf_counter() - start:.1f} s; nearest neighbours are about"
     )
-    say(f"         {np.median(found.distance[:, 0]):.2f} away (0.5 is unrelated), as the noisy codes tell")
+    say(f"         {np.median(found.distance[:, 0]):.2f} away (0.5 is unrelated), estimated from the noisy codes")
     server.save(folder / "index.nwc")
     write_atomically(folder / "answer.json", json.dumps(dict(zip(names, found.names.tolist(), strict=True))).encode())
 
 
 def arrivals(folder: Path, names: list[str], seconds: float = 120) -> Iterator[Path]:
-    """Files in turn, each as soon as it is there; files appear whole."""
+    """Yield files in turn, each as soon as it exists; files appear complete."""
     end = time.monotonic() + seconds
     for name in names:
         while not (folder / name).exists():

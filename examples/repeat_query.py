@@ -1,4 +1,4 @@
-"""The repeat-query attack: fresh noise on every answer averages out, one noisy copy of the records does not.
+"""The averaging attack: independent noise on every answer averages out, one noisy copy of the records does not.
 
 Run:  python examples/repeat_query.py [PICTURE.png]
 """
@@ -20,7 +20,7 @@ say = Console(width=100, highlight=False).print
 
 def main(picture: str | None) -> None:
     records = np.array(["yes"] * TRUTH + ["no"] * (PEOPLE - TRUTH))
-    say(f"\n{TRUTH} of {PEOPLE} people said yes. Somebody asks how many, again and again, and averages the answers.\n")
+    say(f"\n{TRUTH} of {PEOPLE} people said yes. An adversary repeats the count and averages the answers.\n")
 
     attacks = np.array([averages_of_repeats(records) for _ in range(TRIALS)])
     copies = np.array([answer_of_a_copy(records) for _ in range(TRIALS)])
@@ -39,7 +39,7 @@ def main(picture: str | None) -> None:
     say(table)
     found = np.round(attacks[:, -1]) == TRUTH
     say(f"\nAfter {REPEATS[-1]:,} answers the rounded average is the exact count in {found.sum()} of {TRIALS} attacks.")
-    say("The copy was perturbed once, record by record. It is noisier, but it may be asked for ever.\n")
+    say("The copy was randomised once, record by record. It is noisier, but any number of queries is allowed.\n")
     if picture:
         draw(fresh_errors, copy_error, picture)
 
@@ -49,7 +49,7 @@ def count(records: np.ndarray) -> int:
 
 
 def averages_of_repeats(records: np.ndarray) -> list[float]:
-    """The running average of fresh answers. They are drawn as one column, which has the same law as one by one."""
+    """Return running averages of independent answers, sampled as one column with the same distribution."""
     answers = nw.geometric(epsilon=EPSILON).release(np.full(REPEATS[-1], count(records)))
     return [float(answers[:repeats].mean()) for repeats in REPEATS]
 
@@ -59,14 +59,14 @@ def coin() -> nw.core.Mechanism:
 
 
 def answer_of_a_copy(records: np.ndarray) -> float:
-    """The unbiased estimate of the count from one sanitised copy; asking the copy again gives the same."""
+    """Return the unbiased estimate of the count from one sanitised copy; a repeated query gives the same result."""
     copy = nw.mechanisms.sanitise(records, coin())
     truthful, lying = (coin().channel().row(secret)[0] for secret in ("yes", "no"))
     return float((copy.ask(count) - PEOPLE * lying) / (truthful - lying))
 
 
 def draw(fresh: np.ndarray, copy: float, picture: str) -> None:
-    """The two errors against the number of answers."""
+    """Plot the two errors against the number of answers."""
     import matplotlib as mpl
 
     mpl.use("Agg")

@@ -1,4 +1,4 @@
-"""A survey on a sensitive question: choose the device, ask, change the device half-way, and get the share back.
+"""A survey with a sensitive question: choose the device, ask, change the device half-way, and estimate the share.
 
 Run:  python examples/sensitive_question.py
 """
@@ -10,13 +10,13 @@ from rich.padding import Padding
 import noisewright as nw
 
 TRUTH = 0.12
-"""The share of people of whom it is true, which a real survey does not know."""
+"""The true share, which is unknown in a real survey."""
 
 say = Console(width=110, highlight=False).print
 
 
 def main() -> None:
-    rng = np.random.default_rng(11)  # people of a simulation; in a real survey they draw their own lots
+    rng = np.random.default_rng(11)  # a simulation; in a real survey the respondents draw
     people = np.where(rng.random(6000) < TRUTH, "yes", "no")
 
     say('\n[bold]1. Plan.[/] "Did you take drugs last year?" A margin of 4 points is wanted, at epsilon 1.')
@@ -24,7 +24,7 @@ def main() -> None:
     say(Padding(plan.device.instruction(), (0, 0, 0, 3)))
     say(f"   {plan.respondents:,} respondents; proved: {plan.certificate().verify()}")
 
-    say("\n[bold]2. Ask.[/] Everybody draws where nobody sees it, and answers.")
+    say("\n[bold]2. Ask.[/] Each respondent draws a card unseen, and answers.")
     first = people[: plan.respondents]
     answers = plan.device.release(first, rng)
     said = {answer: int((answers == answer).sum()) for answer in ("no", "yes")}
@@ -33,12 +33,12 @@ def main() -> None:
     say(f"   {said['yes']:,} said yes, though it is true of {int((first == 'yes').sum()):,} of them")
     say(f"   estimate {found.shares['yes']:.3f}, 95 % interval {low:.3f} to {high:.3f}")
 
-    say("\n[bold]3. Change.[/] People find cards slow. The rest toss coins, with a better promise and more noise.")
+    say("\n[bold]3. Change.[/] People find cards slow. The rest toss coins, with a stronger guarantee and more noise.")
     coins = nw.survey(epsilon=1, prevalence=0.1, respondents=len(people) - len(first), device="coins")
     say(Padding(coins.device.instruction(), (0, 0, 0, 3)))
     more = coins.device.release(people[len(first) :], rng)
     both = nw.estimate([answers, more], [plan.device, coins.device], intervals="asymptotic")
-    say("\n   Both together, each answer counting for what it says:")
+    say("\n   Both together, each answer weighted by its information:")
     say(Padding(str(both), (0, 0, 0, 3)))
     say(f"   truth {(people == 'yes').mean():.4f}\n")
 

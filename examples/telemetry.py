@@ -1,4 +1,4 @@
-"""Which of 10,000 pages do a million people read? Nobody tells; every report is private before it leaves its machine.
+"""Estimate which of 10,000 pages a million people read: local differential privacy randomises each report on its machine.
 
 Run:  python examples/telemetry.py [FOLDER]
 """
@@ -23,7 +23,7 @@ say = Console(width=110, highlight=False).print
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(5)
-    weights = 1 / np.arange(1, PAGES + 1)  # a few pages are read by many, most by hardly anybody
+    weights = 1 / np.arange(1, PAGES + 1)  # few pages have many readers, most have hardly any
     read = rng.choice(PAGES, PEOPLE, p=weights / weights.sum())
     truth = np.bincount(read, minlength=PAGES) / PEOPLE
 
@@ -34,17 +34,15 @@ def main(folder: Path) -> None:
     seconds = time.perf_counter() - start
     pq.write_table(pa.table({"report": reports}), folder / "reports.parquet")
     nw.save(page, folder / "page.json")
-    say(f"   {PEOPLE / seconds / 1e6:.0f} million reports a second; {page.guarantee}")
+    say(f"   {PEOPLE / seconds / 1e6:.0f} million reports per second; {page.guarantee}")
 
-    say("\n[bold]2. Estimate.[/] The collector has the reports and the certificate, and nothing else.")
+    say("\n[bold]2. Estimate.[/] The collector has only the reports and the certificate.")
     made_by = nw.load(folder / "page.json")
     found = nw.estimate(pq.read_table(folder / "reports.parquet")["report"], made_by, intervals="asymptotic")
     table = Table()
     for column in ("page", "share", "95 % interval", "truth"):
         table.add_column(column, justify="right")
-    shares = (
-        found.unbiased
-    )  # for single shares; found.probabilities is the nearest population, in which all of them sum to 1
+    shares = found.unbiased  # for single shares; found.probabilities is the nearest distribution, which sums to 1
     for i in np.argsort(-shares)[:SHOWN]:
         interval = f"{found.low[i]:.4f} to {found.high[i]:.4f}"
         table.add_row(f"{i}", f"{shares[i]:.4f}", interval, f"{truth[i]:.4f}")

@@ -1,9 +1,9 @@
-"""A made-up clinic's notes: six doctors, four complaints, 120 notes, as files of text and as one table.
+"""Generate a clinic's notes: six doctors, four complaints, 120 notes, as text files and as one table.
 
 Run:  python examples/clinic/make_notes.py out/clinic
 
-Nothing in it is about a real person. What a note is about decides its symptoms and its treatment; who wrote it decides among
-words that mean the same, as habits do. So a note has a topic that is worth publishing, and an author who is not.
+The notes are not about real people. The topic of a note determines its symptoms and treatment; its author determines the choice
+among synonyms. Each note therefore has a useful topic and a sensitive author.
 """
 
 import csv

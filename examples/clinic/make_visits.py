@@ -30,7 +30,7 @@ TOWNS = {"N1": (53.52, -2.21, 0.35), "N2": (53.44, -2.29, 0.25), "S1": (53.41, -
 FIRST, LAST = date(2025, 1, 7), date(2025, 12, 19)
 HOLIDAY = (date(2025, 8, 1), date(2025, 8, 31))
 HIDDEN, WITH_BADGE = range(68, 135), 0.02
-"""Of the drawn people, those who are not public faces of the policy's model; and how many patients have a photograph."""
+"""Drawn people who are not public faces of the policy's model; and the share of patients with a photograph."""
 NOTES = ["first visit", "follow-up in two weeks", "referred to a specialist", "prescription renewed", "no complaints"]
 
 

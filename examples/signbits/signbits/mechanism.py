@@ -18,7 +18,7 @@ from noisewright.mechanisms import Entry, product
 
 @dataclass(frozen=True)
 class SignBits(BaseMechanism):
-    """A mechanism for vectors; its output is ``bits`` packed into bytes."""
+    """A mechanism for vectors, whose outputs are ``bits`` packed into bytes."""
 
     epsilon: Annotated[int | float | str | Fraction, EPSILON]
     dimension: Annotated[int, DIMENSION]
@@ -29,7 +29,7 @@ class SignBits(BaseMechanism):
 
     def __post_init__(self) -> None:
         if self.dimension < 1 or self.bits < 1:
-            raise ParameterError("sign-bits needs a dimension and a number of bits from 1 on.")
+            raise ParameterError("sign-bits: dimension and bits must be positive.")
         object.__setattr__(self, "bit", nw.randomised_response([0, 1], epsilon=Fraction(self.epsilon) / self.bits))
         signs = self.seed.generator("signs").bits(self.bits * self.dimension).reshape(self.dimension, self.bits)
         object.__setattr__(self, "directions", np.where(signs, 1.0, -1.0))
