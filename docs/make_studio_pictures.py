@@ -17,6 +17,11 @@ WIDTH, HEIGHT, SHOWN = 1280, 1140, 860
 """Size of the window, and the final width of a picture."""
 
 
+def planned(page: Page) -> None:
+    """Wait for the plan of the example."""
+    page.get_by_role("button", name="Release, for epsilon").wait_for(timeout=120_000)
+
+
 def released(page: Page) -> None:
     """Make the release of the example, and show what came of it."""
     page.get_by_role("button", name="Release, for epsilon 3").click()
@@ -46,7 +51,7 @@ PAGES: dict[str, tuple[str, str, Callable[[Page], None] | None]] = {
     "pictures": ("/pictures?method=faces&epsilon=100", "light", None),
     "matching": ("/matching?epsilon=1", "dark", None),
     "learned": ("/learned", "light", trained),
-    "release": ("/release?example=clinic", "light", None),
+    "release": ("/release?example=clinic", "light", planned),
     "released": ("/release?example=commuters", "light", released),
     "check": ("/release/check", "light", None),
     "ledger": ("/ledger", "light", opened),

@@ -21,7 +21,7 @@ from tools.serving import running
 
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.studio import visits
-from noisewright.studio.security import LARGEST_FILE, Guard
+from noisewright.studio.security import LARGEST_BODY, Guard
 from noisewright.studio.server import names_of, serve
 from noisewright.studio.visits import Visit
 
@@ -93,7 +93,7 @@ def test_a_link_with_a_choice_that_is_none_is_answered(studio: str, path: str) -
 
 
 def test_large_bodies_are_refused_before_they_are_read(studio: str) -> None:
-    assert ask(studio, "/", "POST", Content_Length=str(LARGEST_FILE + 1)).status == 413
+    assert ask(studio, "/", "POST", Content_Length=str(LARGEST_BODY + 1)).status == 413
 
 
 def test_a_body_that_does_not_say_its_size_is_counted() -> None:
@@ -184,6 +184,34 @@ def test_a_token_is_wanted_once(tmp_path: Path) -> None:
         assert ask(address, "/design", Cookie=cookie.split(";")[0]).status == 200
         away = ask(address, f"//evil.example/?token={token}")
         assert not away.headers["location"].startswith("//")
+        split = ask(address, f"/design%0d%0aSet-Cookie:%20x=y?token={token}")
+        assert (split.headers["location"], len(split.headers.get_all("set-cookie"))) == (
+            "/design%0D%0ASet-Cookie%3A%20x%3Dy",
+            1,
+        )
+
+
+def test_a_token_stays_in_no_address(tmp_path: Path) -> None:
+    """A page that is open to this browser already would put the token into its links, and the browser into its history."""
+    token = "a-token-of-enough-letters"
+    with running(tmp_path, "--token", token) as (address, _):
+        cookie = ask(address, f"/?token={token}").headers["set-cookie"].split(";")[0]
+        for given in (token, "wrong"):
+            again = ask(address, f"/design?epsilon=1&token={given}", Cookie=cookie)
+            assert (again.status, again.headers["location"]) == (303, "/design?epsilon=1")
+
+
+@pytest.mark.parametrize(
+    "others",
+    ["path=/x; {own}", "{name}=stale; {own}", "{own}; {name}=stale", 'a={{"b": 1, "c": [2]}}; {own}', "é; {own}"],
+)
+def test_cookies_of_others_sign_nobody_out(others: str) -> None:
+    """Every server of this machine sets cookies that the browser sends to all ports."""
+    guard = Guard(None, hosts=["me:1"], token="a-token-of-enough-letters", largest=1, port=1)  # type: ignore[arg-type]
+    own = f"{guard.cookie}={guard.pass_}"
+    assert guard._knows(others.format(own=own, name=guard.cookie))
+    assert not guard._knows(others.format(own=f"{guard.cookie}=", name=guard.cookie))
+    assert not guard._knows(others.format(own=f"other-{own}", name=guard.cookie))
 
 
 def test_other_machines_are_answered_with_a_token_alone() -> None:

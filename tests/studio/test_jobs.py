@@ -80,3 +80,32 @@ def test_a_job_ends_with_its_server() -> None:
             return
         time.sleep(0.05)
     raise AssertionError("the job goes on")
+
+
+def writes_later(where: str, told: Callable[..., None]) -> None:
+    told(1, 2)
+    time.sleep(2)
+    told(2, 2)  # to nobody
+    Path(where).write_text("done")
+
+
+def test_a_job_may_outlive_its_server(tmp_path: Path) -> None:
+    server = (
+        "import os, time\n"
+        "from noisewright.studio.jobs import Job\nfrom tests.studio.test_jobs import writes_later\n"
+        "if __name__ == '__main__':\n"
+        f"    job = Job(writes_later, {str(tmp_path / 'done')!r}, outlives=True)\n"
+        "    while not job.look().of:\n        time.sleep(0.05)\n    os.kill(os.getpid(), 9)\n"
+    )
+    script = tmp_path / "server.py"
+    script.write_text(server)
+    here = Path(__file__).resolve().parents[2]
+    done = subprocess.run(
+        [sys.executable, script], env={**os.environ, "PYTHONPATH": f"{here / 'src'}:{here}"}, check=False
+    )
+    assert done.returncode == -9
+    for _ in range(600):
+        if (tmp_path / "done").exists():
+            return
+        time.sleep(0.05)
+    raise AssertionError("the job ended with its server")

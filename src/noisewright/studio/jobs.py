@@ -2,16 +2,18 @@
 
 A job is a function of a module, called as ``function(*arguments, told=told)``; it may call ``told(done, of)`` as it goes on.
 What it returns must be plain: it comes back through a pipe. A job that is cancelled is ended, and so is that of a server that is
-gone; what it writes, it writes atomically. A job that takes longer than its limit is ended, too.
+gone, unless the job ``outlives`` it; what it writes, it writes atomically. A job that takes longer than its limit is ended, too.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -35,14 +37,29 @@ class State:
 
 
 class Job:
-    """One function at work in a process."""
+    """One function at work in a process.
 
-    def __init__(self, function: Callable[..., Any], *arguments: Any, limit: float | None = None) -> None:
+    A job that ``outlives`` its server goes on when the server is stopped or killed. ``held`` are open files that its process
+    keeps open until it ends.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        limit: float | None = None,
+        outlives: bool = False,
+        held: Sequence[Connection] = (),
+    ) -> None:
         self._begun, self._limit = time.monotonic(), limit
         self._here, there = _spawn.Pipe(duplex=False)
-        self._process = _spawn.Process(target=_work, args=(there, function, arguments), daemon=True)
+        self._process = _spawn.Process(
+            target=_work, args=(there, function, arguments, outlives, tuple(held)), daemon=not outlives
+        )
         self._process.start()
-        there.close()
+        for end in (there, *held):
+            end.close()
+        self._looking = threading.Lock()
         self.state = State()
 
     @property
@@ -58,6 +75,10 @@ class Job:
 
     def look(self) -> State:
         """How far it is now."""
+        with self._looking:  # a thread may wait for the job while a page looks at it
+            return self._look()
+
+    def _look(self) -> State:
         while not self.state.ended:
             try:
                 if not self._here.poll():
@@ -75,13 +96,17 @@ class Job:
             else:
                 self._end(State(ended=True, refused=told[0]))
         if self._limit is not None and self.seconds > self._limit:
-            self.cancel(
+            self._cancel(
                 f"this takes longer than the {self._limit / 60:g} minutes that the studio gives it; use the command line for it."
             )
         return self.state
 
     def cancel(self, why: str = "cancelled.") -> None:
         """End it."""
+        with self._looking:
+            self._cancel(why)
+
+    def _cancel(self, why: str) -> None:
         if not self.state.ended:
             self._process.terminate()
             self._end(State(ended=True, refused=why))
@@ -95,19 +120,33 @@ class Job:
         self._here.close()
 
 
-def _work(there: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    threading.Thread(target=_end_with_server, daemon=True).start()
+def _work(
+    there: Connection,
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    outlives: bool,
+    held: tuple[Connection, ...],
+) -> None:
+    """Call the function and tell what comes of it; ``held`` stays open as long as this process."""
+
+    def tell(*what: Any) -> None:
+        with suppress(BrokenPipeError) if outlives else nullcontext():
+            there.send(what)
+
+    if outlives:
+        for ending in (signal.SIGINT, signal.SIGHUP):  # Ctrl-C, and a closed terminal, are for the server
+            signal.signal(ending, signal.SIG_IGN)
+    else:
+        threading.Thread(target=_end_with_server, daemon=True).start()
     try:
-        result = function(*arguments, told=lambda done, of=0.0: there.send(("told", float(done), float(of))))
-        there.send(("done", result))
+        result = function(*arguments, told=lambda done, of=0.0: tell("told", float(done), float(of)))
+        tell("done", result)
     except NoisewrightError as refused:
-        there.send(("refused", str(refused)))
+        tell("refused", str(refused))
     except MemoryError:
-        there.send(("refused", "this needs more memory than there is."))
+        tell("refused", "this needs more memory than there is.")
     except Exception as problem:
-        there.send(
-            ("refused", f"this went wrong inside Noisewright ({type(problem).__name__}); the terminal says where.")
-        )
+        tell("refused", f"this went wrong inside Noisewright ({type(problem).__name__}); the terminal says where.")
         raise
     finally:
         there.close()

@@ -17,11 +17,10 @@ import logging
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-__all__ = ["LARGEST_FILE", "Guard", "policy_of"]
+__all__ = ["LARGEST_BODY", "LARGEST_FILE", "Guard", "policy_of"]
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -31,6 +30,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST_FILE = 200 * 2**20
 """So many bytes a file may have that is given to a page."""
+LARGEST_BODY = LARGEST_FILE + 2**16
+"""A request says the name of a file, too, and where it begins and ends."""
 _SCRIPT = re.compile(rb"<script(?=[\s>])")
 
 
@@ -82,9 +83,13 @@ class Guard:
         ):
             await _refuse(scope, send, 403, "Pages of other sites may not use this studio.")
             return
-        if self.token is not None and not self._knows(headers.get("cookie", "")):
-            await self._let_in(scope, send)
-            return
+        if self.token is not None:
+            query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+            token = dict(query).get("token") if scope["type"] == "http" else None
+            knows = self._knows(headers.get("cookie", ""))
+            if not knows or token is not None:
+                await self._let_in(scope, send, query, knows or self._right(token or ""))
+                return
         if scope["type"] == "websocket":
             await self.app(scope, receive, send)
             return
@@ -95,34 +100,31 @@ class Guard:
         await _Answer(self, scope, receive, send).run()
 
     def _knows(self, cookies: str) -> bool:
-        try:
-            given = SimpleCookie(cookies).get(self.cookie)
-        except CookieError:
-            return False
-        return given is not None and hmac.compare_digest(given.value.encode(), self.pass_.encode())
+        """Return whether one of the cookies is right; other servers of this machine set what they like, in any form."""
+        given = (one.strip().partition("=") for one in cookies.split(";"))
+        return any(
+            hmac.compare_digest(value.encode(), self.pass_.encode()) for name, _, value in given if name == self.cookie
+        )
 
     def _right(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(), (self.token or "").encode())
 
-    async def _let_in(self, scope: Scope, send: Send) -> None:
-        """With the right token in the address: a cookie, and the same address without the token."""
-        query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
-        given = dict(query).get("token")
-        if scope["type"] != "http" or given is None or not self._right(given):
+    async def _let_in(self, scope: Scope, send: Send, query: list[tuple[str, str]], right: bool) -> None:
+        """Answer with a cookie and the same address without the token, so that no page, link or history has it."""
+        if not right:
             await _refuse(
                 scope, send, 401, "This studio needs its token: open the address that was printed when it was started."
             )
             return
         rest = urlencode([pair for pair in query if pair[0] != "token"])
-        where = scope["path"] + (f"?{rest}" if rest else "")
-        where = "/" + where.lstrip("/\\")  # never another site
+        where = "/" + quote(scope["path"].lstrip("/\\"), safe="/") + (f"?{rest}" if rest else "")  # never another site
         cookie = f"{self.cookie}={self.pass_}; HttpOnly; SameSite=Strict; Path=/"
         headers = [(b"location", where.encode()), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
     def _too_large(self) -> str:
-        return f"A file of more than {self.largest // 2**20} MB is not taken; use the command line for it."
+        return f"A file of more than {LARGEST_FILE // 2**20} MB is not taken; use the command line for it."
 
 
 class _Answer:

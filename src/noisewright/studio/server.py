@@ -9,7 +9,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from noisewright.core.errors import MissingPartError, ParameterError
-from noisewright.studio.security import LARGEST_FILE, Guard
+from noisewright.studio.security import LARGEST_BODY, Guard
 
 __all__ = ["names_of", "serve"]
 
@@ -61,13 +61,13 @@ def serve(
         )
     from noisewright.studio.answers.releases.kept import keep_in
     from noisewright.studio.site import PAGES
-    from noisewright.studio.visits import begin, clear_all
+    from noisewright.studio.visits import begin
 
     keep_in(releases)
     begin()
-    app.on_shutdown(clear_all)
+    app.on_shutdown(_clear)
     app.add_static_files("/studio", Path(__file__).parent / "assets")
-    app.add_middleware(Guard, hosts=names_of(host, port), token=token, largest=LARGEST_FILE, port=port)
+    app.add_middleware(Guard, hosts=names_of(host, port), token=token, largest=LARGEST_BODY, port=port)
     for page in PAGES:
         page.register()
     asked = f"?token={token}" if token else ""
@@ -87,6 +87,14 @@ def serve(
         dark=False,
         reconnect_timeout=PATIENCE,
     )
+
+
+def _clear() -> None:
+    """Delete what pages were given; say that a release goes on."""
+    from noisewright.studio.visits import clear_all
+
+    if not clear_all():
+        print("A release is being made; it goes on to its end.", flush=True)
 
 
 def names_of(host: str | None, port: int) -> list[str]:

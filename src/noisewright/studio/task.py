@@ -16,11 +16,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-__all__ = ["LONGEST_VALUE", "MOST_OPTIONS", "Task", "read_query", "with_option"]
+__all__ = ["LONGEST_LINK", "LONGEST_VALUE", "MOST_OPTIONS", "Task", "read_query", "with_option"]
 
 MOST_OPTIONS = 40
-LONGEST_VALUE = 20_000
+LONGEST_VALUE = 50_000
 """A link holds what a person typed; more is somebody trying things."""
+LONGEST_LINK = 60_000
+"""The server takes no longer addresses."""
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,13 @@
 Files lie in a folder that only this account can read, under names that the server made up; the folder of a visit goes when its
 page is closed, and all of them go when the server stops, also when it is killed: a shell waits for its end, and then deletes
 them. What a machine that lost its power had goes when the next server starts. Temporary files of the server and its jobs lie in
-the same folder, so that an upload leaves no copy elsewhere.
+the same folder, so that an upload leaves no copy elsewhere. A release that is being made needs its table to the end: while such
+a job goes on without its server, the folder stays.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -16,12 +18,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from noisewright.core.errors import DataError
-from noisewright.studio.digests import digest_of
+from noisewright.studio.digests import digest_of, own_key
 
-__all__ = ["Visit", "begin", "clear_all", "from_this_machine", "still_here", "visit_here"]
+__all__ = ["Visit", "begin", "clear_all", "from_this_machine", "held_open", "still_here", "visit_here"]
 
 PREFIX = "noisewright-studio-"
 SUFFIXES = (
@@ -49,6 +52,9 @@ WAIT_AND_DELETE = 'read -r end; rm -rf -- "$1"'
 
 _root: Path | None = None
 _widow: subprocess.Popen[bytes] | None = None
+_lock = -1
+"""An open file of the folder of this server; it stays locked until the server and all jobs that hold it are gone."""
+HELD = "held"
 _system: Path | None = None
 """The temporary folder of the system, once the server has one of its own in it."""
 _open: dict[Path, Visit] = {}
@@ -70,8 +76,12 @@ class Visit:
     """What is at work with the files, and is ended before they are deleted."""
     awaited: list[Callable[[], None]] = field(default_factory=list)
     """Functions that wait for work with the files which goes on when the page is closed."""
+    goes_on: list[Callable[[], bool]] = field(default_factory=list)
+    """Functions that tell whether such work goes on."""
     digests: dict[str, str] = field(default_factory=dict)
     """The keyed digests of the files that were given, by their paths."""
+    inherited: list[Path] = field(default_factory=list)
+    """Folders of pages that are gone, whose files this page uses."""
 
     def keep(self, name: str, content: bytes | Path, allowed: tuple[str, ...] = SUFFIXES) -> Path:
         """Keep a file that was given, as its bytes or as a temporary file, which is moved.
@@ -104,6 +114,15 @@ class Visit:
                 sentence = sentence.replace(path.name, name)
         return sentence
 
+    def uses(self, folder: Path) -> bool:
+        """Return whether this page has a file in a folder."""
+        return any(path.parent == folder for path in self.names.values())
+
+    def borrow(self, name: str, path: Path, digest: str) -> None:
+        """Use a file that another page was given, where it is: a copy costs time, and a link that goes changes the file."""
+        self.names[name] = path
+        self.digests[str(path)] = digest
+
     def place(self, name: str) -> Path:
         """A place in the folder of this visit for something that is made here."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -111,7 +130,6 @@ class Visit:
 
     def end(self) -> None:
         """Delete the files, once nothing works with them; what goes on without the page is waited for in a thread."""
-        _open.pop(self.folder, None)
         for stop in self.before_end:
             stop()
         threading.Thread(target=self._delete, daemon=True).start() if self.awaited else self._delete()
@@ -119,12 +137,19 @@ class Visit:
     def _delete(self) -> None:
         for done in self.awaited:
             done()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        _open.pop(self.folder, None)
+        for folder in (self.folder, *self.inherited):
+            heir = next((one for one in list(_open.values()) if one.uses(folder)), None)
+            if heir is None:
+                shutil.rmtree(folder, ignore_errors=True)
+            else:
+                heir.inherited.append(folder)
 
 
 def begin() -> None:
     """Let temporary files of this server and of its jobs lie in its own folder; what servers that are gone left is deleted."""
     global _system  # noqa: PLW0603 - as above
+    own_key()  # jobs inherit that of a server that cannot keep it
     clear_all(dead_alone=True)
     _system = Path(tempfile.gettempdir())
     own = _home() / "tmp"
@@ -134,9 +159,11 @@ def begin() -> None:
 
 def _home() -> Path:
     """The folder of this server, made when it is first needed."""
-    global _root, _widow  # noqa: PLW0603 - one server a process
+    global _root, _widow, _lock  # noqa: PLW0603 - one server a process
     if _root is None:
         _root = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=_system))
+        _lock = os.open(_root / HELD, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(_lock, fcntl.LOCK_EX)
         shell = shutil.which("sh")
         if shell is not None:
             _widow = subprocess.Popen(
@@ -147,6 +174,15 @@ def _home() -> Path:
                 start_new_session=True,
             )
     return _root
+
+
+def held_open() -> list[Connection]:
+    """Open files that keep the folder of this server as long as a process has them."""
+    _home()
+    held = [Connection(os.dup(_lock), writable=False)]
+    if _widow is not None and _widow.stdin is not None:
+        held.append(Connection(os.dup(_widow.stdin.fileno()), readable=False))
+    return held
 
 
 def visit_here() -> Visit:
@@ -165,7 +201,7 @@ def visit_here() -> Visit:
 
 def still_here(name: str, digest: str) -> Path | None:
     """A file that another open page was given, if it has this name and this digest: what a page has when it is loaded again."""
-    for visit in _open.values():
+    for visit in list(_open.values()):
         path = visit.names.get(name)
         if path is not None and digest and visit.digests.get(str(path)) == digest:
             return path
@@ -183,18 +219,39 @@ def from_this_machine() -> bool:
         return False
 
 
-def clear_all(dead_alone: bool = False) -> None:
-    """Delete the folders of this server, and of servers that are gone."""
+def clear_all(dead_alone: bool = False) -> bool:
+    """Delete the folders of this server, and of servers that are gone.
+
+    Return whether that was done: while a release is being made, the folder of this server stays.
+    """
     global _root  # noqa: PLW0603
+    if not dead_alone and any(is_at_work() for visit in list(_open.values()) for is_at_work in visit.goes_on):
+        return False
     for folder in (_system or Path(tempfile.gettempdir())).glob(f"{PREFIX}*"):
         number = folder.name.removeprefix(PREFIX).partition("-")[0]
         if not number.isdecimal() or not folder.is_dir() or folder.stat().st_uid != os.getuid():
             continue
         own = int(number) == os.getpid()
-        if (own and not dead_alone) or (not own and not _is_alive(int(number))):
+        if (own and not dead_alone) or (not own and not _is_alive(int(number)) and not _is_held(folder)):
             shutil.rmtree(folder, ignore_errors=True)
     if not dead_alone:
         _root = None
+    return True
+
+
+def _is_held(folder: Path) -> bool:
+    """Return whether a job that outlived its server works with a folder."""
+    try:
+        descriptor = os.open(folder / HELD, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def _is_alive(process: int) -> bool:

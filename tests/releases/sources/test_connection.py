@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -80,3 +82,14 @@ def test_errors_of_queries_are_what_they_were_and_other_threads_ask_by_themselve
         thread.start()
         thread.join()
         assert found == [(1,)]
+
+
+def test_no_progress_is_drawn_on_the_terminal() -> None:
+    """DuckDB takes a process without a file as its main module, such as a job, for a prompt."""
+    code = (
+        "from noisewright.releases.sources.duck import connected\n"
+        "asked = \"SELECT current_setting('enable_progress_bar')\"\n"
+        "with connected() as duck:\n    print(duck.sql(asked).fetchall(), duck.cursor().sql(asked).fetchall())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[(False,)] [(False,)]"

@@ -130,6 +130,7 @@ def _database(paths: Sequence[str], database: str | None) -> Iterator[_Database]
         settings = {**SETTINGS, "threads": os.cpu_count() or 1, "temp_directory": folder}
         duck = Connection(duckdb.connect(config=settings))
         try:
+            duck.execute("SET enable_progress_bar = false")  # the terminal is the program's
             duck.execute("SET GLOBAL TimeZone = 'UTC'")  # moments do not depend on where the machine stands
             duck.execute("SET VARIABLE files = $1", [links])
             if database is not None:

@@ -5,7 +5,6 @@ A page that is opened by such a link shows that file or asks for it; it never sh
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -39,16 +38,11 @@ class Linked:
         """The sentence that asks for the file, until one is there."""
 
     def found(self, visit: Visit) -> Path | None:
-        """The file, if a page that is still open was given it: a copy for this page."""
+        """Return the file, if a page that is still open was given it."""
         path = still_here(self.name, self.digest) if self.name else None
-        if path is None:
-            return None
-        target = visit.place(f"again-{path.name}")
-        target.unlink(missing_ok=True)
-        os.link(path, target)
-        visit.names[self.name] = target
-        visit.digests[str(target)] = self.digest
-        return target
+        if path is not None:
+            visit.borrow(self.name, path, self.digest)
+        return path
 
     def restore(self, visit: Visit, taken: Callable[[str, Path], Any]) -> None:
         """Call ``taken`` with the name and the place of the file, if it is still there."""

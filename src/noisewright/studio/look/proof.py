@@ -7,7 +7,7 @@ import json
 from nicegui import ui
 
 from noisewright.studio.look import words
-from noisewright.studio.task import Task
+from noisewright.studio.task import LONGEST_LINK, LONGEST_VALUE, Task
 
 __all__ = ["SameElsewhere"]
 
@@ -36,7 +36,10 @@ class SameElsewhere:
         self._panel.set_visibility(True)
         self._code.content = words.code(code, "Python")
         self._command.content = words.code(command or task.command, "command line")
+        fits = len(task.link) <= LONGEST_LINK and all(len(text) <= LONGEST_VALUE for text in task.shown.values())
         self._link.content = (
             f'<p class="nw-note"><a class="plain" href="{escape(task.link)}">A link to this page as it is</a></p>'
+            if fits
+            else words.note("What is typed here is too long for a link: it goes with this page.")
         )
-        ui.run_javascript(f"history.replaceState(null, '', {json.dumps(task.link)})")
+        ui.run_javascript(f"history.replaceState(null, '', {json.dumps(task.link if fits else task.page)})")

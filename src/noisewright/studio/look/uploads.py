@@ -28,8 +28,10 @@ def file_button(
     ``begun`` is called when a file begins to arrive, which the person can cancel.
     """
     visit = visit_here()
+    cancelled: list[bool] = []
 
     def starts() -> None:
+        cancelled.clear()
         begun()
         arriving.set_visibility(True)
 
@@ -51,15 +53,24 @@ def file_button(
             "line takes larger ones."
         )
 
+    def failed() -> None:
+        arriving.set_visibility(False)
+        if not cancelled:
+            refused(
+                "the file did not arrive whole: the connection broke, the disk of this machine is full, or the file is too "
+                "large; open it again."
+            )
+
     def cancel() -> None:
+        cancelled.append(True)
+        arriving.set_visibility(False)
         hidden.run_method("abort")
         hidden.reset()
-        arriving.set_visibility(False)
 
     hidden = ui.upload(
         on_begin_upload=starts, on_upload=arrived, on_rejected=rejected, auto_upload=True, max_file_size=LARGEST_FILE
     )
-    hidden.on("failed", lambda: arriving.set_visibility(False), args=[])
+    hidden.on("failed", failed, args=[])
     hidden.classes("nw-hidden")
     hidden.props(f'accept="{",".join(allowed)}" aria-hidden=true tabindex=-1')
     button(label, lambda: hidden.run_method("pickFiles"), icon="upload_file")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape as _escape
 
+from noisewright.cli.shared.output import printable
+
 __all__ = [
     "alarm",
     "beliefs_table",
@@ -26,8 +28,13 @@ LONG = 150
 
 
 def escape(value: str) -> str:
-    """Text that is no markup, in which a number and its percent sign stay on one line."""
-    return _escape(value).replace(" %", "\N{NO-BREAK SPACE}%")
+    """Escape text for HTML: control characters are spelled out, and a number and its percent sign stay on one line."""
+    return _escape(_plain(value)).replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def _plain(value: str) -> str:
+    """Spell out control characters, also those that reverse the order of letters."""
+    return printable(value, "\n\t\N{NO-BREAK SPACE}")
 
 
 def text(value: str) -> str:
@@ -65,7 +72,7 @@ def beliefs_table(rows: Iterable[tuple[str, str]], caption: str) -> str:
 
 def code(text: str, what: str) -> str:
     """Lines that can be copied."""
-    return f'<pre class="nw-code" tabindex="0" role="group" aria-label="{_escape(what)}">{_escape(text)}</pre>'
+    return f'<pre class="nw-code" tabindex="0" role="group" aria-label="{_escape(what)}">{_escape(_plain(text))}</pre>'
 
 
 def framed(page: str, title: str) -> str:

@@ -10,7 +10,7 @@ from nicegui import ui
 from noisewright.studio.jobs import Job
 from noisewright.studio.look import words
 from noisewright.studio.look.buttons import button
-from noisewright.studio.visits import visit_here
+from noisewright.studio.visits import held_open, visit_here
 
 __all__ = ["Work"]
 
@@ -18,7 +18,7 @@ __all__ = ["Work"]
 class Work:
     """One job at a time: ``done``, which may wait, is called with its result, ``refused`` with why it ended otherwise.
 
-    It ends with its page, unless it ``outlives`` it; and after ``limit`` seconds, where there is a limit.
+    It ends with its page, unless it ``outlives`` the page and the server; and after ``limit`` seconds, where there is a limit.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Work:
         limit: float | None = None,
         outlives: bool = False,
     ) -> None:
-        self._done, self._refused, self._unit, self._limit = done, refused, unit, limit
+        self._done, self._refused, self._unit, self._limit, self._outlives = done, refused, unit, limit, outlives
         self._job: Job | None = None
         self._what = what
         self._panel = ui.element("div").classes("nw-fields").props('role="status"')
@@ -43,7 +43,11 @@ class Work:
         self._panel.set_visibility(False)
         self._timer = ui.timer(0.2, self._look, active=False)
         visit = visit_here()
-        visit.awaited.append(self._wait) if outlives else visit.before_end.append(self.cancel)
+        if outlives:
+            visit.awaited.append(self._wait)
+            visit.goes_on.append(self._goes_on)
+        else:
+            visit.before_end.append(self.cancel)
 
     @property
     def busy(self) -> bool:
@@ -53,7 +57,8 @@ class Work:
     def start(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Begin; what is at work already goes on alone."""
         if self._job is None:
-            self._job = Job(function, *arguments, limit=self._limit)
+            held = held_open() if self._outlives else ()
+            self._job = Job(function, *arguments, limit=self._limit, outlives=self._outlives, held=held)
             self._bar.value = 0
             self._words.content = words.note(f"{self._what}: beginning")
             self._panel.set_visibility(True)
@@ -77,11 +82,13 @@ class Work:
         if self._job is not None:
             self._job.cancel()
 
+    def _goes_on(self) -> bool:
+        return self._job is not None and not self._job.look().ended
+
     def _wait(self) -> None:
         """Wait for what goes on when its page is closed."""
-        job, self._job = self._job, None
-        if job is not None:
-            job.wait()
+        if self._job is not None:
+            self._job.wait()
 
     async def _look(self) -> None:
         if self._job is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,6 +74,8 @@ class _ReleasePage:
         self.plan: Plan | None = None
         self.format = asked.get("format", "") if asked.get("format", "") in FORMATS else FORMATS[0]
         self.raising = "raise_budget" in asked
+        self.named = asked.get("ledger", "") if self.here and os.path.isabs(asked.get("ledger", "")) else ""
+        """The ledger of a link, where it is not that of this user."""
         self.made = ""
         """Policy, table, ledger and format of the release that is shown, as :meth:`_wanted` returns them."""
         self.edited, self.warned = False, ""
@@ -104,12 +107,13 @@ class _ReleasePage:
     async def _look_back(self) -> None:
         """Show the release that a link names, and list the earlier ones."""
         if self.asked.get("released"):
-            await self.outcome.show_kept(self.asked["released"])
+            await self.outcome.show_kept(self.asked["released"], ledger_path(self.named))
         await self._list_earlier()
 
     async def _list_earlier(self) -> None:
         if self.here:
-            await self.earlier.show(ledger_path(""))
+            own = self.given is not None and not self.given.example
+            await self.earlier.show(self.ledger if own else ledger_path(self.named))
 
     def _there(self, there: bool) -> None:
         self.later.set_visibility(there)
@@ -194,7 +198,7 @@ class _ReleasePage:
             ui.html("<h3>Ledger and output</h3>", sanitize=False)
             if given.example:
                 ui.html(words.note("An example is recorded in a ledger that goes with this page."), sanitize=False)
-            self.book = ui.input("ledger", value="" if given.example else ledger_path(""))
+            self.book = ui.input("ledger", value="" if given.example else ledger_path(self.named))
             self.book.props("outlined dense debounce=400").set_visibility(self.here and not given.example)
             self.book.on_value_change(self._ask)
             if self.here and not given.example:
@@ -351,7 +355,7 @@ class _ReleasePage:
                 words.note(
                     "The price is recorded in the ledger first, and then the rows are drawn. What is recorded stays recorded, "
                     "also where the work is cancelled: something may have been drawn. Work that has begun goes on when this page "
-                    "is closed."
+                    "is closed or the studio is stopped."
                 ),
                 sanitize=False,
             )
@@ -411,6 +415,7 @@ class _ReleasePage:
         raised = {"raise_budget": ""} if self.raising else {}
         needs = EMBEDDING in policy_text(self.form)
         lines = commands_of(name, ledger, self.format, self.raising, needs)
+        kept |= {"ledger": ledger} if ledger and self.here else {}
         kept |= {"format": self.format} if self.format != FORMATS[0] else {}
         link = Task("/release", (), {}, {**kept, **raised, "form": self.form.typed()})
         self.elsewhere.show(link, code_of(name, ledger, self.format, self.raising), lines)

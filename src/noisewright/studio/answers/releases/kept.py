@@ -6,10 +6,12 @@ of a release is what ``noisewright release`` writes, and its name is the id that
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import zipfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from noisewright.releases.output.staging import clean
 from noisewright.studio.answers.releases.policies import EMBEDDING
 from noisewright.text.embeddings.places import COMES_ALONG
 
-__all__ = ["ID", "Kept", "find_kept", "home_of", "keep_in", "kept_of", "releases_folder", "zipped"]
+__all__ = ["ID", "Kept", "alone_in", "find_kept", "home_of", "keep_in", "kept_of", "releases_folder", "zipped"]
 
 ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}")
 """Ids of releases as the library makes them up."""
@@ -93,6 +95,21 @@ def home_of(root: str | os.PathLike[str], dataset: str) -> Path:
     return home
 
 
+@contextmanager
+def alone_in(home: Path) -> Iterator[None]:
+    """Wait until no other release is being made in the folder of a dataset, by any server; the lock ends with its process.
+
+    Two pages that ask for one release would both pay for it; the second one waits, and then finds that of the first.
+    """
+    descriptor = os.open(home, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def kept_of(ledger: str) -> list[Kept]:
     """The kept releases that a ledger knows by their ids, the latest first."""
     if not os.path.exists(ledger):
@@ -118,6 +135,8 @@ def find_kept(name: str) -> Kept | None:
 
 def zipped(folder: Path, target: Path) -> Path:
     """Everything of a release in one file: its folder as it is, the policy beside it, and the public vectors that it needs."""
+    if not (folder / LOCK).is_file():
+        raise FileFormatError(f"{folder} does not hold a release any more; put it back from a copy.")
     policy = ""
     with suppress(OSError):
         policy = read_input(folder.with_suffix(".toml")).decode()

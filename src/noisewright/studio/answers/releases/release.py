@@ -27,7 +27,7 @@ from noisewright.releases.planning import plan
 from noisewright.releases.policy.policy import Policy
 from noisewright.releases.run import new_id, release_as
 from noisewright.studio.answers.examples import EXAMPLES
-from noisewright.studio.answers.releases.kept import ID, Kept, home_of
+from noisewright.studio.answers.releases.kept import ID, Kept, alone_in, home_of
 from noisewright.studio.answers.releases.policies import EMBEDDING, Form, policy_text, starting_form
 from noisewright.studio.digests import digest_of
 from noisewright.studio.task import Task
@@ -40,6 +40,7 @@ __all__ = [
     "Released",
     "code_of",
     "commands_of",
+    "free_bytes",
     "gauge_of",
     "given_example",
     "given_table",
@@ -55,6 +56,8 @@ TABLES = (".csv", ".tsv", ".xlsx", ".parquet", ".feather", ".arrow", ".jsonl", "
 """What a table that is given may end with."""
 POLICY = "policy.toml"
 SAVED = "# the policy above, saved as policy.toml"
+ROOM = 4 * 2**20
+"""Free bytes that a release needs beside the size of its table."""
 MOST_COLUMNS, LONGEST_NAME = 200, 200
 """What a person can fill in."""
 
@@ -251,8 +254,33 @@ def _made(
     told: Callable[..., None],
 ) -> Released:
     policy = _policy(text, scratch)
-    folder = _place(policy, path, root, ledger, form)
-    own, note = root in folder.parents, folder.with_suffix(".toml")
+    home = home_of(root, policy.dataset)
+    try:
+        with alone_in(home):
+            return _made_alone(policy, text, path, home, ledger, form, raise_budget, told)
+    except OSError as problem:
+        raise FileFormatError(
+            f"{home} cannot be written ({problem.strerror or 'the disk refused'}); make room there, or name another folder with "
+            "--releases."
+        ) from None
+
+
+def _made_alone(
+    policy: Policy,
+    text: str,
+    path: str,
+    home: Path,
+    ledger: str | None,
+    form: str,
+    raise_budget: bool,
+    told: Callable[..., None],
+) -> Released:
+    folder = _place(policy, path, home, ledger, form)
+    if not folder.exists() and free_bytes(home) < ROOM + _size(path):
+        raise FileFormatError(
+            f"there is too little room in {home}, so nothing was drawn; make room there, or name another folder with --releases."
+        )
+    own, note = home.parent in folder.parents, folder.with_suffix(".toml")
     fresh = own and not folder.exists()
     try:
         if fresh:
@@ -289,9 +317,18 @@ def _made(
     )
 
 
-def _place(policy: Policy, path: str, root: Path, ledger: str | None, form: str) -> Path:
+def free_bytes(folder: Path) -> int:
+    """Return how many bytes can still be written to a folder."""
+    return shutil.disk_usage(folder).free
+
+
+def _size(path: str) -> int:
+    """Return the size of a table in a file; of anything else, 0."""
+    return os.path.getsize(path) if os.path.isfile(path) else 0
+
+
+def _place(policy: Policy, path: str, home: Path, ledger: str | None, form: str) -> Path:
     """Where a release belongs: where the ledger has it in this format already, beside that one, or a new folder."""
-    home = home_of(root, policy.dataset)
     if ledger is not None and os.path.exists(ledger):
         book = Ledger(ledger, create_missing=False)
         for earlier in book.made_before(policy.digest(), content_digest(source_for(policy, path))):

@@ -10,6 +10,7 @@ from nicegui import ui
 
 from noisewright.studio.answers.examples import EXAMPLES
 from noisewright.studio.answers.releases.release import TABLES, Given, given_example, given_table, read_apart
+from noisewright.studio.digests import digest_of
 from noisewright.studio.look import words
 from noisewright.studio.look.buttons import button
 from noisewright.studio.look.linked import Linked
@@ -60,6 +61,8 @@ class TableStep:
             ui.timer(0, lambda: self._example(self.asked["example"]), once=True)
         elif self.linked.name:
             ui.timer(0, self._restore, once=True)
+        elif self.here and os.path.isabs(self.asked.get("data", "")):
+            ui.timer(0, self._reopen, once=True)
 
     async def _restore(self) -> None:
         """Read the file of a link, if another page still has it; otherwise ask for it."""
@@ -68,6 +71,16 @@ class TableStep:
             self.words.content = words.alarm(self.linked.waiting)
         else:
             await self._load(str(path), self.linked.name)
+
+    async def _reopen(self) -> None:
+        """Read the file at the path of a link, if it has the digest that only a link of this user has; otherwise ask."""
+        path, wanted = self.asked["data"], self.asked.get("digest", "")
+        found = await beside(self._refuse, digest_of, path) if wanted else ""
+        if found is not None and wanted and found == wanted:
+            await self._load(path, path)
+        elif found is not None:
+            differs = " Its content is another one now." if found else ""
+            self.words.content = words.alarm(f"This link is about {path}.{differs} Open the path to read it.")
 
     async def _given(self, name: str, where: Path) -> None:
         await self._load(str(where), name)
