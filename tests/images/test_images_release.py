@@ -146,6 +146,20 @@ def test_replaced_pictures_are_other_data(kind: str, engine: Any, tmp_path: Path
     )  # in another order
 
 
+def test_a_plan_knows_pictures_under_another_name_as_a_release_does(tmp_path: Path) -> None:
+    given = policy(mechanism="pixel-laplace", folder=str(folder_of_pictures(tmp_path, range(3))), epsilon=10)
+    data = table_of_paths(tmp_path, "csv")
+    nw.release(given, data, output=tmp_path / "out")
+    other = {**given, "dataset": "people"}
+    with pytest.raises(NoisewrightError, match="would be a second budget for the same people"):
+        nw.release(other, data, output=tmp_path / "more")
+    found = nw.plan(other, data).budget
+    assert found is not None
+    assert "would be a second budget for the same people" in str(found.refusal)
+    folder_of_pictures(tmp_path, range(10, 13))
+    assert nw.plan(other, data).fits
+
+
 @pytest.mark.parametrize(("before", "spent"), [("recorded", 0), ("drawn", 10)])
 @pytest.mark.parametrize("folder", [True, False])
 def test_a_picture_that_changes_between_its_digest_and_the_draw_is_refused(
