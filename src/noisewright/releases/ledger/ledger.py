@@ -45,7 +45,7 @@ from noisewright.core.errors import BudgetError, LedgerError, NoLedgerError, Par
 from noisewright.core.exact import Exact
 from noisewright.releases.ledger import _units as ledger_units
 from noisewright.releases.ledger._adoption import Lost, adopt, charge_record, lost_from
-from noisewright.releases.ledger._chain import derived, key_of, lost, place_of
+from noisewright.releases.ledger._chain import Head, derived, key_of, lost, place_of
 from noisewright.releases.ledger._checks import amount, check_name, check_text, checked, checked_terms, refusal
 from noisewright.releases.ledger._integrity import (
     begin_ledger,
@@ -60,6 +60,7 @@ from noisewright.releases.ledger._neighbours import sentence, stored
 from noisewright.releases.ledger._others import accounts_of, check_alone, record_others
 from noisewright.releases.ledger._recording import (
     CHARGED,
+    OTHER_PEOPLE,
     balance_of,
     input_digest,
     keep_to,
@@ -73,6 +74,7 @@ from noisewright.releases.ledger.homes.database import (
     ConflictError,
     Database,
     Place,
+    UncertainError,
     has_chain,
     reading,
     trying,
@@ -196,6 +198,9 @@ class Ledger:
                         for witness in self.witnesses:
                             witness.ready()
                 break
+            except UncertainError:
+                self._check_recorded(head)
+                break
             except ConflictError:
                 if not left:
                     raise LedgerError(
@@ -208,6 +213,21 @@ class Ledger:
                 for witness in self.witnesses:
                     witness.add(identity, Sighting(head.number, head.digest.hex(), _now(), told))
         return result
+
+    def _check_recorded(self, head: Head) -> None:
+        """Refuse a transaction whose commit was not answered, unless the chain holds what it recorded."""
+        try:
+            with self.opened() as db, trying(db):  # which waits until the commit has ended
+                recorded = place_of(db, head.digest.hex()) is not None
+        except LedgerError as problem:
+            raise LedgerError(
+                f"the connection to {self.path} was lost while something was recorded, so it may be there, and then counts. "
+                f"Look with noisewright ledger show before you try again: {problem}"
+            ) from None
+        if not recorded:
+            raise LedgerError(
+                f"the connection to {self.path} was lost before anything was recorded, so nothing was spent; try again."
+            )
 
     # Witnesses -------------------------------------------------------------------------------------------------------
 
@@ -321,8 +341,7 @@ class Ledger:
 
     def _other_meaning(self, dataset: str, what: str, recorded: str, given: str) -> LedgerError:
         return LedgerError(
-            f"{self.path} keeps {dataset!r} with the {what} {recorded!r}, not {given!r}; keep to it, or use another dataset "
-            "name with a budget of its own."
+            f"{self.path} keeps {dataset!r} with the {what} {recorded!r}, not {given!r}; keep to it. {OTHER_PEOPLE}"
         )
 
     # Spends ----------------------------------------------------------------------------------------------------------
