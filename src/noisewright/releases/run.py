@@ -45,7 +45,16 @@ from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
 from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of, place_of, spend
 from noisewright.releases.ledger.ledger import Balance, Input, Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
-from noisewright.releases.output.earlier import Written, converted, find_written, in_place, paid_before, read_folder
+from noisewright.releases.output.earlier import (
+    Written,
+    broken_off,
+    converted,
+    find_written,
+    in_place,
+    paid_before,
+    read_folder,
+    unknown_again,
+)
 from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, answer_files
 from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
 from noisewright.releases.output.mark import Mark, content_digest
@@ -247,7 +256,9 @@ def release_as(
         twice = [] if book is None or again else paid_before(plan, book)
         if book is not None:
             check_locks(book, output)
-            twice += book.cautions()
+            twice += [*broken_off(plan, content, book), *book.cautions()]
+        if seed is None:
+            twice += unknown_again(source, content)
         cautions = (*twice, *plan.warnings, *without_rows(plan, exact), *data_cautions(plan, source, runner))
         if warn is not None:
             for caution in cautions:

@@ -161,6 +161,24 @@ def test_a_home_that_cannot_be_written_is_said_and_no_hindrance(
     assert nw.Ledger(tmp_path / "ledger").check().releases == 2
 
 
+def test_a_ledger_that_no_witness_has_seen_is_said_once(tables: list[Path], tmp_path: Path) -> None:
+    """Without witnesses and locks a restore leaves no trace, but the missing witness is one."""
+    how = {"ledger": tmp_path / "ledger"}
+    heard: list[list[str]] = []
+    for number in range(3):
+        heard.append([])
+        release(POLICY | {"budget": {"epsilon": 9}}, tables[number], warn=heard[-1].append, **how)
+        if not number:
+            forget_witness()
+            planned = nw.plan(POLICY | {"budget": {"epsilon": 9}}, tables[1], **how).warnings
+            assert [one for one in planned if one.startswith("no witness has seen")]
+    assert [[one for one in said if one.startswith("no witness has seen")] != [] for said in heard] == [
+        False,
+        True,
+        False,
+    ]
+
+
 def test_a_clock_that_goes_back_is_said(tables: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     how = {"ledger": tmp_path / "ledger"}
     release(POLICY, tables[0], **how)

@@ -146,7 +146,9 @@ class Address:
             sock.settimeout(None)
         except BaseException as problem:
             sock.close()
-            if isinstance(problem.__cause__, ConnectionError):  # the server closed the line, which is all that the driver says
+            if isinstance(
+                problem.__cause__, ConnectionError
+            ):  # the server closed the line, which is all that the driver says
                 raise LedgerError(f"{self} {REFUSED}. If the server is just starting or ending, try again.") from None
             if isinstance(problem, AttributeError):  # the driver has no word for a missing password
                 raise LedgerError(f"{self} {REFUSED}.") from None
