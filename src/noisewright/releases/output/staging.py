@@ -208,7 +208,9 @@ def clean(
             if not dead(int(pid), started, place):
                 continue
             if what == "staging":
-                if belongs is not None and not os.path.lexists(target) and belongs(path):  # it was whole, and is paid for
+                if (
+                    belongs is not None and not os.path.lexists(target) and belongs(path)
+                ):  # it was whole, and is paid for
                     for one in _inside_out(path):
                         _sync(one)
                     rename_new(path, target)

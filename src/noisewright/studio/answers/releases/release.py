@@ -27,7 +27,7 @@ from noisewright.releases.output.references import References
 from noisewright.releases.plan import Plan
 from noisewright.releases.planning import plan
 from noisewright.releases.policy.policy import Policy
-from noisewright.releases.run import new_id, plan_for, release_as
+from noisewright.releases.run import new_id, plan_for, release
 from noisewright.studio.answers.examples import EXAMPLES
 from noisewright.studio.answers.releases.kept import ID, Kept, home_of
 from noisewright.studio.answers.releases.policies import EMBEDDING, Form, policy_text, starting_form
@@ -259,8 +259,7 @@ def _made(
     try:
         if fresh:
             note.write_text(text, encoding="utf-8")
-        done = release_as(
-            folder.name if ID.fullmatch(folder.name) else new_id(),
+        done = release(
             policy,
             path,
             output=folder,
@@ -268,6 +267,7 @@ def _made(
             engine="local",
             format=form,  # type: ignore[arg-type]
             raise_budget=raise_budget,
+            release_id=folder.name if ID.fullmatch(folder.name) else None,
             progress=lambda rows, of: told(rows, of or 0),
         )
     except NoisewrightError:
