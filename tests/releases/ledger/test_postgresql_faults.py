@@ -301,7 +301,7 @@ def test_a_certificate_of_another_host_is_refused_but_by_verify_ca(
             Ledger(beyond(relay, schema))
         monkeypatch.setenv("PGSSLMODE", "verify-ca")
         assert Ledger(beyond(relay, schema)).datasets() == []
-        monkeypatch.setenv("PGSSLMODE", "prefer")  # which libpq has, and which would be no protection
+        monkeypatch.setenv("PGSSLMODE", "prefer")  # which libpq knows, and which protects against nobody
         with pytest.raises(LedgerError, match="showed a certificate that is not valid"):
             Ledger(beyond(relay, schema))
 

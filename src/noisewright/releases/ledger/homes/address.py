@@ -43,7 +43,7 @@ KEPT_ALIVE = tuple(
     )
     if (option := getattr(socket, name, None)) is not None
 )
-"""Options of a socket, in seconds but for the last one, by which a connection without an end is noticed."""
+"""Options of a socket by which a connection without an end is noticed: in seconds, the last one in milliseconds."""
 FORM = "postgresql://USER@HOST:PORT/DATABASE, with the password in PGPASSWORD"
 
 
