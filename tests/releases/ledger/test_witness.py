@@ -158,9 +158,7 @@ def test_a_full_disk_is_noticed_before_the_spend(tmp_path: Path, monkeypatch: py
     for _ in range(2):
         with pytest.raises(LedgerError, match=r"heads cannot be written \(No space left on device\)"):
             ledger.spend("clinic", [PART], "first", "p")
-    monkeypatch.setattr(
-        ledger, "witnesses", ledger.witnesses[:1]
-    )  # that of this user only causes a warning
+    monkeypatch.setattr(ledger, "witnesses", ledger.witnesses[:1])  # that of this user only causes a warning
     assert [one for one in ledger.cautions() if "the disk of" in one and "is full" in one]
     assert ledger.spend("clinic", [PART], "first", "p").left_epsilon == 1
 
