@@ -42,8 +42,7 @@ from noisewright.releases.curator.cautions import data_cautions
 from noisewright.releases.curator.checking import check_data, without_rows
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
-from noisewright.releases.ledger._checks import check_text
-from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of, place_of, spend
+from noisewright.releases.ledger.budget_check import check_release_id, existing_ledger, ledger_of, place_of, spend
 from noisewright.releases.ledger.ledger import Balance, Input, Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.earlier import (
@@ -180,7 +179,7 @@ def release(
     ``warn`` is called with each caution before anything is spent.
     """
     policy, name = as_policy(policy), new_id() if release_id is None else release_id
-    check_text(name, "release_id")
+    check_release_id(name)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise ParameterError("a seed is a whole number from 0 on; leave it out for a release.")
     source = source_for(policy, data)
