@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,52 @@ def test_replaced_pictures_are_other_data(kind: str, engine: Any, tmp_path: Path
     assert (
         nw.release(given, data, output=tmp_path / "third", engine=engine).balance.spent_epsilon == 30
     )  # in another order
+
+
+def test_a_plan_knows_pictures_under_another_name_as_a_release_does(tmp_path: Path) -> None:
+    given = policy(mechanism="pixel-laplace", folder=str(folder_of_pictures(tmp_path, range(3))), epsilon=10)
+    data = table_of_paths(tmp_path, "csv")
+    nw.release(given, data, output=tmp_path / "out")
+    other = {**given, "dataset": "people"}
+    with pytest.raises(NoisewrightError, match="would be a second budget for the same people"):
+        nw.release(other, data, output=tmp_path / "more")
+    found = nw.plan(other, data).budget
+    assert found is not None
+    assert "would be a second budget for the same people" in str(found.refusal)
+    folder_of_pictures(tmp_path, range(10, 13))
+    assert nw.plan(other, data).fits
+
+
+def test_a_link_stands_for_the_picture_that_it_leads_to(tmp_path: Path) -> None:
+    faces = folder_of_pictures(tmp_path, range(3))
+    given = policy(mechanism="pixel-laplace", folder=str(faces), epsilon=10)
+    data, out = table_of_paths(tmp_path, "csv"), tmp_path / "out"
+    assert nw.release(given, data, output=out).balance.spent_epsilon == 10
+    (faces / "1.png").rename(faces / "own.png")
+    (faces / "1.png").symlink_to("own.png")
+    assert nw.release(given, data, output=out).reread
+    (faces / "own.png").write_bytes(small_picture(55))
+    assert nw.release(given, data, output=tmp_path / "more").balance.spent_epsilon == 20
+
+
+@pytest.mark.parametrize("what", ["missing", "folder", "pipe", "loop", "outside"])
+def test_a_path_that_leads_to_no_file_is_refused_with_its_row(what: str, tmp_path: Path) -> None:
+    faces = folder_of_pictures(tmp_path, range(3))
+    (faces / "1.png").unlink()
+    if what == "folder":
+        (faces / "1.png").mkdir()
+    elif what == "pipe":
+        os.mkfifo(faces / "1.png")
+    elif what == "loop":
+        (faces / "1.png").symlink_to("1.png")
+    elif what == "outside":
+        (tmp_path / "1.png").write_bytes(small_picture(1))
+        (faces / "1.png").symlink_to("../1.png")
+    given = policy(mechanism="pixel-laplace", folder=str(faces), epsilon=10)
+    with pytest.raises(DataError, match="row 2"):
+        nw.release(given, table_of_paths(tmp_path, "csv"), output=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "ledger.sqlite").exists()
 
 
 @pytest.mark.parametrize(("before", "spent"), [("recorded", 0), ("drawn", 10)])

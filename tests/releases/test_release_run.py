@@ -59,6 +59,17 @@ def book(tmp_path: Path) -> Path:
     return tmp_path / "ledger.sqlite"
 
 
+def test_a_release_may_be_given_its_id_once(book: Path, tmp_path: Path) -> None:
+    nw.release(POLICY, visits(), ledger=book, release_id="june 2024")
+    assert {entry.release_id for entry in Ledger(book).entries("clinic")} == {"june 2024"}
+    with pytest.raises(LedgerError, match="has a release called 'june 2024' already"):
+        nw.release(POLICY, visits(50), ledger=book, release_id="june 2024")
+    for wrong in ("", "a\nb", "x" * 9999, 3):
+        with pytest.raises(ParameterError, match="release_id must be text"):
+            nw.release(POLICY, visits(), ledger=tmp_path / "other", release_id=wrong)
+    assert Ledger(book).check().releases == 1
+
+
 def test_what_comes_out(book):
     done = nw.release(POLICY, visits(), ledger=book)
     assert done.data.schema.names == ["smoker", "age", "ward"]

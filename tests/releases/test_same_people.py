@@ -104,7 +104,9 @@ def test_an_account_that_holds_all_of_it_is_enough(how: dict[str, Any], visits: 
     assert left(how) == {"city": 6, "feb": 8}
 
 
-def test_separate_people_are_recorded_with_the_reason(how: dict[str, Any], visits: Path) -> None:
+def test_separate_people_are_recorded_with_the_reason(
+    how: dict[str, Any], visits: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     said = {**how, "separate_people": "two cities, same counts"}
     assert nw.plan(policy("feb"), visits, **said).fits
     nw.release(policy("feb"), visits, **said)
@@ -113,6 +115,15 @@ def test_separate_people_are_recorded_with_the_reason(how: dict[str, Any], visit
         rows = db.execute("SELECT d.name, o.reason FROM others o JOIN datasets d ON d.number = o.dataset").fetchall()
         assert rows == [("city", "two cities, same counts")]
         assert db.execute("SELECT count(*) FROM chain WHERE kind = 'others'").fetchone() == (1,)
+    for dataset in ("city", "feb"):
+        assert run(["ledger", "show", str(how["ledger"]), "--dataset", dataset, "--json"]) == 0
+        (shown,) = json.loads(capsys.readouterr().out)["datasets"]
+        (apart,) = shown["apart"]
+        assert (apart["dataset"], apart["other"], apart["reason"]) == ("feb", "city", "two cities, same counts")
+        assert run(["ledger", "show", str(how["ledger"]), "--dataset", dataset]) == 0
+        page = " ".join(capsys.readouterr().out.split())
+        assert "'feb' and 'city': other people, as was said at" in page
+        assert "two cities, same counts" in page
     with pytest.raises(LedgerError, match="would be a second budget"):  # it is said every time
         nw.release(policy("feb"), visits, again=True, **how)
     with pytest.raises(ParameterError, match="the reason in separate_people"):
@@ -130,6 +141,21 @@ def test_what_cannot_be_charged_together_is_refused(how: dict[str, Any], visits:
     with pytest.raises(LedgerError, match="would protect values at most 4 apart"):
         nw.release(policy("feb", "city", protect=4), visits, **how)
     assert left(how) == {"city": 1}
+
+
+def test_data_that_cannot_be_known_again_are_said_to_be_so(
+    visits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a frame of Spark, which has no fingerprint."""
+    monkeypatch.setattr("noisewright.releases.run.content_digest", lambda *_: b"")
+    for dataset in ("city", "feb"):
+        said: list[str] = []
+        nw.release(policy(dataset), visits, ledger=tmp_path / "ledger", warn=said.append)
+        (one,) = [one for one in said if "will not know visits.csv again" in one]
+        assert "get a second budget without a refusal" in one
+    simulated: list[str] = []
+    nw.release(policy("city"), visits, seed=1, warn=simulated.append)
+    assert not [one for one in simulated if "will not know" in one]
 
 
 @pytest.mark.parametrize(

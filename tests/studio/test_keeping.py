@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from picture_support import small_picture
 from playwright.sync_api import Browser, Page, expect
 from tools.serving import running
 
@@ -178,6 +179,26 @@ def release(poll: Path, root: Path, form: str = "parquet") -> Released:
     return make_release(
         policy_text(smoker()), str(poll), str(root), str(root.parent), ledger, form, False, lambda done, of=0: None
     )
+
+
+def test_the_same_release_of_pictures_is_read_until_they_are_replaced(tmp_path: Path) -> None:
+    (tmp_path / "faces").mkdir()
+    (tmp_path / "faces" / "0.png").write_bytes(small_picture(0))
+    (tmp_path / "badges.csv").write_text("badge\n0.png\n")
+    text = (
+        'dataset = "badges"\n[budget]\nepsilon = 9\n[[columns]]\nname = "badge"\nmechanism = "pixel-laplace"\n'
+        f'folder = "{tmp_path}/faces"\nwidth = 8\nheight = 6\nblock = 2\nepsilon = 1\n'
+    )
+    (tmp_path / "scratch").mkdir()
+    path, root, scratch, ledger = (str(tmp_path / one) for one in ("badges.csv", "kept", "scratch", "ledger.sqlite"))
+
+    def made() -> Released:
+        return make_release(text, path, root, scratch, ledger, "parquet", False, lambda done, of=0: None)
+
+    first, second = made(), made()
+    assert (first.reread, second.reread, second.folder) == (False, True, first.folder)
+    (tmp_path / "faces" / "0.png").write_bytes(small_picture(1))
+    assert not made().reread
 
 
 def test_the_same_release_is_read_and_another_format_is_a_copy(

@@ -12,8 +12,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from noisewright.core.errors import DataError, LedgerError, PolicyError
@@ -31,7 +32,6 @@ from noisewright.releases.output.references import References
 from noisewright.releases.plan import BudgetLeft, Plan, make_plan, solve
 from noisewright.releases.policy.policy import Policy, as_policy
 from noisewright.releases.sources.duck import one_database
-from noisewright.releases.sources.source import Source
 
 __all__ = ["plan"]
 
@@ -68,13 +68,14 @@ def plan(
             cautions = list(data_cautions(found, source, engine))
             check_places(place_of(ledger, read), witness, None, source)
             book = existing_ledger(ledger, found, witness)
-            made_of = lambda: Input(content_digest(source), "", separate_people or "")  # noqa: E731
+            digest = cache(lambda: content_digest(source, References(source, found.columns)))
+            made_of = lambda: Input(digest(), "", separate_people or "")  # noqa: E731
             balance, refusal = rehearse(book or ledger, found, engine, source, raise_budget, made_of)
             if book is not None:
                 cautions += book.cautions()
                 refusal = refusal or _lost(book)
             if balance is not None and balance.releases:
-                cautions += _made_already(ledger, found, source)
+                cautions += _made_already(ledger, found, digest)
             unfit = None
             try:
                 cautions += without_rows(found, check_data(found, engine, source))
@@ -101,14 +102,14 @@ def _lost(book: Ledger) -> str | None:
     return None
 
 
-def _made_already(ledger: AnyLedger, found: Plan, source: Source) -> Iterator[str]:
+def _made_already(ledger: AnyLedger, found: Plan, digest: Callable[[], bytes]) -> Iterator[str]:
     """That these data were released under this policy before; they are read for it only if something was."""
     from noisewright.releases.output.earlier import paid_before  # only few plans need it
 
     book, policy = existing_ledger(ledger, found), found.policy
     if book is None or policy.digest() not in {entry.policy for entry in book.entries(policy.dataset)}:
         return
-    same = book.made_before(policy.digest(), content_digest(source, References(source, found.columns)))[:1]
+    same = book.made_before(policy.digest(), digest())[:1]
     for one in same:
         yield (
             f"these data were released under this policy already ({one.in_words()}): another format of that is free, and a new "

@@ -42,10 +42,19 @@ from noisewright.releases.curator.cautions import data_cautions
 from noisewright.releases.curator.checking import check_data, without_rows
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
-from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of, place_of, spend
+from noisewright.releases.ledger.budget_check import check_release_id, existing_ledger, ledger_of, place_of, spend
 from noisewright.releases.ledger.ledger import Balance, Input, Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
-from noisewright.releases.output.earlier import Written, converted, find_written, in_place, paid_before, read_folder
+from noisewright.releases.output.earlier import (
+    Written,
+    broken_off,
+    converted,
+    find_written,
+    in_place,
+    paid_before,
+    read_folder,
+    unknown_again,
+)
 from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, answer_files
 from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
 from noisewright.releases.output.mark import Mark, content_digest
@@ -61,7 +70,7 @@ from noisewright.releases.report.page import Made, report
 from noisewright.releases.sources.source import Source
 from noisewright.releases.sources.written import read_written, written_batches
 
-__all__ = ["Release", "new_id", "plan_for", "release", "release_as"]
+__all__ = ["Release", "new_id", "plan_for", "release"]
 
 _log = logging.getLogger(__name__)
 
@@ -151,6 +160,7 @@ def release(
     raise_budget: bool = False,
     witness: str | os.PathLike[str] | None = None,
     separate_people: str | None = None,
+    release_id: str | None = None,
     progress: Progress | None = None,
     warn: Callable[[str], None] | None = None,
 ) -> Release:
@@ -164,55 +174,12 @@ def release(
     replaced, if nothing else lies in its folder. ``ledger``: where the spend is recorded, a file or the
     URL of a PostgreSQL database; the policy's, or that of this user, by default. ``witness``: a file that is told of every spend,
     besides that of this user, so that an older copy of the ledger is noticed. ``separate_people``: why data that were released
-    under another dataset name are about other people here; it is recorded. ``seed`` makes a simulation: repeatable, not recorded,
-    and marked as not for release. ``warn`` is called with each caution before anything is spent.
+    under another dataset name are about other people here; it is recorded. ``release_id``: under which name the ledger records
+    the release; by default one is made up. ``seed`` makes a simulation: repeatable, not recorded, and marked as not for release.
+    ``warn`` is called with each caution before anything is spent.
     """
-    return release_as(
-        new_id(),
-        policy,
-        data,
-        output=output,
-        ledger=ledger,
-        engine=engine,
-        master=master,
-        format=format,
-        seed=seed,
-        replace=replace,
-        again=again,
-        raise_budget=raise_budget,
-        witness=witness,
-        separate_people=separate_people,
-        progress=progress,
-        warn=warn,
-    )
-
-
-def new_id() -> str:
-    """Make up the id of a release, under which its ledger records it: the time, and random digits."""
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
-
-
-def release_as(
-    name: str,
-    policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
-    data: Any,
-    *,
-    output: str | os.PathLike[str] | None = None,
-    ledger: Ledger | str | os.PathLike[str] | None = None,
-    engine: Literal["auto", "local", "spark"] = "auto",
-    master: str | None = None,
-    format: OutputFormat = "parquet",
-    seed: int | None = None,
-    replace: bool = False,
-    again: bool = False,
-    raise_budget: bool = False,
-    witness: str | os.PathLike[str] | None = None,
-    separate_people: str | None = None,
-    progress: Progress | None = None,
-    warn: Callable[[str], None] | None = None,
-) -> Release:
-    """Make a release as :func:`release` does, recorded under an id that the caller made up with :func:`new_id`."""
-    policy = as_policy(policy)
+    policy, name = as_policy(policy), new_id() if release_id is None else release_id
+    check_release_id(name)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise ParameterError("a seed is a whole number from 0 on; leave it out for a release.")
     source = source_for(policy, data)
@@ -247,7 +214,9 @@ def release_as(
         twice = [] if book is None or again else paid_before(plan, book)
         if book is not None:
             check_locks(book, output)
-            twice += book.cautions()
+            twice += [*broken_off(plan, content, book), *book.cautions()]
+        if seed is None:
+            twice += unknown_again(source, content)
         cautions = (*twice, *plan.warnings, *without_rows(plan, exact), *data_cautions(plan, source, runner))
         if warn is not None:
             for caution in cautions:
@@ -273,6 +242,11 @@ def release_as(
         _finish(book, name, certificate)
         reached("finished")
         return _in_kind(done, source)
+
+
+def new_id() -> str:
+    """Make up the id of a release, under which its ledger records it: the time, and random digits."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
 
 
 def _in_kind(done: Release, source: Source) -> Release:

@@ -123,9 +123,7 @@ def test_a_budget_lowered_below_what_was_spent_leaves_nothing(ledger):
 
 def test_losses_with_another_meaning_are_not_added_up(ledger):
     ledger.set_budget("clinic", 2, between=ROW)
-    with pytest.raises(
-        LedgerError, match="with the scope 'dataset', not 'unit'; keep to it, or use another dataset name"
-    ):
+    with pytest.raises(LedgerError, match=r"with the scope 'dataset', not 'unit'; keep to it\. Another dataset name"):
         ledger.set_budget("clinic", 2, scope="unit", between=ROW)
     with pytest.raises(LedgerError, match=f"with the promise between '{ROW}', not"):
         ledger.set_budget("clinic", 2, between=ROW + ": there or not")

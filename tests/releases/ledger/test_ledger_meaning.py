@@ -45,7 +45,7 @@ def test_a_smaller_protected_distance_is_refused_and_nothing_is_recorded(ledger)
     with pytest.raises(
         LedgerError,
         match=r"is about values at most 110 apart in 'age', and this release would protect values at most 0\.001 apart in 'age', "
-        r"which is less or cannot be compared; protect what is recorded, or more, or use another dataset name",
+        r"which is less or cannot be compared; protect what is recorded, or more\. Another dataset name is for data",
     ):
         ledger.spend("clinic", [age("1/1000")], "second", "")
     assert (ledger.remaining("clinic"), ledger.entries("clinic")) == before

@@ -15,6 +15,7 @@ from noisewright.releases.engines import engine_for
 from noisewright.releases.ledger.budget_check import rehearse
 from noisewright.releases.ledger.ledger import Charge, Input, Ledger, Terms
 from noisewright.releases.output.mark import content_digest
+from noisewright.releases.output.references import References
 from noisewright.releases.policy.policy import as_policy
 from noisewright.releases.run import plan_for
 
@@ -30,7 +31,7 @@ def policy(**changes):
 def asked(given, book, table=AGES):
     source = source_for(given, table)
     with engine_for("local", source) as engine:
-        made_of = lambda: Input(content_digest(source))  # noqa: E731
+        made_of = lambda: Input(content_digest(source, References(source, ())))  # noqa: E731
         return rehearse(book, plan_for(given, source, engine), engine, source, made_of=made_of)
 
 

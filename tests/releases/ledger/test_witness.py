@@ -8,6 +8,7 @@ import shutil
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ import noisewright as nw
 from noisewright.cli import run
 from noisewright.core.errors import LedgerError
 from noisewright.releases.ledger import ledger as ledger_module
+from noisewright.releases.ledger.homes.witness import Witness
 from noisewright.releases.ledger.ledger import Charge, Ledger, Protected, default_witness
 from noisewright.releases.run import release
 
@@ -148,6 +150,69 @@ def test_a_witness_that_is_no_witness_or_cannot_be_written_is_refused_before_the
     assert (tmp_path / "notes").read_text() == "these are notes\nof mine\n"
 
 
+def test_a_full_disk_is_noticed_before_the_spend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = Ledger(tmp_path / "ledger", witness=tmp_path / "heads")
+    ledger.set_budget("clinic", 2)
+    real = os.statvfs(tmp_path)
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_blocks=9, f_bavail=1, f_frsize=real.f_frsize))
+    for _ in range(2):
+        with pytest.raises(LedgerError, match=r"heads cannot be written \(No space left on device\)"):
+            ledger.spend("clinic", [PART], "first", "p")
+    monkeypatch.setattr(ledger, "witnesses", ledger.witnesses[:1])  # that of this user only causes a warning
+    assert [one for one in ledger.cautions() if "the disk of" in one and "is full" in one]
+    assert ledger.spend("clinic", [PART], "first", "p").left_epsilon == 1
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_witness_that_fails_after_the_commit_says_that_the_spend_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, named: bool
+) -> None:
+    ledger = Ledger(tmp_path / "ledger", witness=tmp_path / "heads" if named else None)
+    ledger.set_budget("clinic", 2)
+    real = Witness._add
+
+    def full(one: Witness, lines: bytes) -> None:
+        if lines and one.needed == named:
+            raise OSError(28, "No space left on device")
+        real(one, lines)
+
+    monkeypatch.setattr(Witness, "_add", full)
+    if named:
+        with pytest.raises(LedgerError, match="did not get to know what was recorded, which counts"):
+            ledger.spend("clinic", [PART], "first", "p")
+    else:
+        ledger.spend("clinic", [PART], "first", "p")
+        assert "is behind its ledger" in caplog.text
+    assert Ledger(tmp_path / "ledger").remaining("clinic").left_epsilon == 1
+
+
+@pytest.mark.parametrize("tail", [b"\0" * 300, b'{"format": "noise'])
+def test_the_end_of_a_witness_that_a_power_cut_spoiled_is_passed_over(tmp_path: Path, tail: bytes) -> None:
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.set_budget("clinic", 2)
+    own = default_witness()
+    assert own is not None
+    own.write_bytes(own.read_bytes() + tail)
+    ledger.spend("clinic", [PART], "first", "p")
+    assert ledger.check_witnesses() == 2
+    own.write_bytes(own.read_bytes() + b"{}\n")
+    with pytest.raises(LedgerError, match="is damaged; restore it, or move it away"):
+        ledger.spend("clinic", [PART], "second", "p")
+    own.unlink()
+    assert ledger.spend("clinic", [PART], "second", "p").left_epsilon == 0
+
+
+@pytest.mark.parametrize("name", ["a b#c?d%41&e", "\n\x1b[31m", "-x", os.fsdecode(b"\xff"), "file:x", "postgresql:x"])
+def test_a_ledger_may_have_any_name_and_a_copy_of_it_is_known(tmp_path: Path, name: str) -> None:
+    ledger = Ledger(tmp_path / name)
+    ledger.set_budget("clinic", 2)
+    shutil.copy(tmp_path / name, tmp_path / "copy")
+    ledger.spend("clinic", [PART], "first", "p")
+    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {name, "copy"}
+    with pytest.raises(LedgerError, match=lost("has seen record")):
+        Ledger(tmp_path / "copy").spend("clinic", [PART], "second", "p")
+
+
 def test_a_home_that_cannot_be_written_is_said_and_no_hindrance(
     tables: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +224,24 @@ def test_a_home_that_cannot_be_written_is_said_and_no_hindrance(
     release(POLICY, tables[1], warn=said.append, **how)
     assert [one for one in said if one.startswith("no witness is kept")]
     assert nw.Ledger(tmp_path / "ledger").check().releases == 2
+
+
+def test_a_ledger_that_no_witness_has_seen_is_said_once(tables: list[Path], tmp_path: Path) -> None:
+    """Without witnesses and locks a restore leaves no trace, but the missing witness is one."""
+    how = {"ledger": tmp_path / "ledger"}
+    heard: list[list[str]] = []
+    for number in range(3):
+        heard.append([])
+        release(POLICY | {"budget": {"epsilon": 9}}, tables[number], warn=heard[-1].append, **how)
+        if not number:
+            forget_witness()
+            planned = nw.plan(POLICY | {"budget": {"epsilon": 9}}, tables[1], **how).warnings
+            assert [one for one in planned if one.startswith("no witness has seen")]
+    assert [[one for one in said if one.startswith("no witness has seen")] != [] for said in heard] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_a_clock_that_goes_back_is_said(tables: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

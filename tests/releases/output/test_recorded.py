@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +65,40 @@ def test_the_same_release_is_completed_and_not_paid_for_again(died: Path) -> Non
     assert again.balance.spent_epsilon == 1
     assert {e.state for e in Ledger(died / "ledger").entries("clinic")} == {"finished"}
     assert verify_folder(died / "out", Ledger(died / "ledger")).problems == ()
+
+
+KILLED = """
+    import json, os, sys
+    import noisewright as nw
+    from noisewright.releases import run
+
+    here, phase, policy = sys.argv[1:]
+
+    def reached(so_far):
+        if so_far == phase:
+            os._exit(9)
+
+    run.reached = reached
+    nw.release(json.loads(policy), f"{here}/visits.parquet", output=f"{here}/out", ledger=f"{here}/ledger")
+"""
+
+
+@pytest.mark.parametrize(("phase", "spent"), [("sealed", 1), ("written", 2)])
+def test_a_release_that_was_whole_when_it_was_killed_is_not_paid_for_again(here: Path, phase: str, spent: int) -> None:
+    """Before the lock it is not whole: something may have been drawn, and a new draw costs its price again, which is said."""
+    words = [textwrap.dedent(KILLED), str(here), phase, json.dumps(POLICY)]
+    done = subprocess.run([sys.executable, "-c", *words], check=False)
+    assert (done.returncode, (here / "out").exists()) == (9, False)
+    assert len([path for path in here.iterdir() if path.name.endswith(".staging")]) == 1
+    said: list[str] = []
+    again = release(here, warn=said.append)
+    assert (again.reread, again.balance.spent_epsilon) == (spent == 1, spent)
+    assert len([one for one in said if "was begun" in one and "not finished" in one]) == spent - 1
+    assert not [path for path in here.iterdir() if path.name.endswith(".staging")]
+    ledger = Ledger(here / "ledger")
+    assert ledger.entries("clinic")[-1].state == "finished"
+    assert verify_folder(here / "out", ledger).problems == ()
+    assert release(here).reread
 
 
 def test_another_draw_completes_the_first_one_before_it_is_replaced(died: Path) -> None:

@@ -14,9 +14,9 @@ from noisewright.core.errors import LedgerError
 from noisewright.releases.ledger._chain import key_of
 from noisewright.releases.ledger._recording import balance_of, input_digest
 from noisewright.releases.ledger.homes.database import Database, Place
-from noisewright.releases.ledger.records import Balance, Earlier, Input
+from noisewright.releases.ledger.records import Apart, Balance, Earlier, Input
 
-__all__ = ["accounts_of", "check_alone", "record_others"]
+__all__ = ["accounts_of", "check_alone", "record_others", "said_apart"]
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,17 @@ def record_others(
         "INSERT INTO others (release, dataset, reason) SELECT ?, number, ? FROM datasets WHERE name = ?",
         [(number, reason, name) for name, reason in sorted(said)],
     )
+
+
+def said_apart(db: Database, dataset: str) -> list[Apart]:
+    """Return the reasons why a dataset and others with the same data are about different people."""
+    rows = db.execute(
+        "SELECT r.time, r.name, d.name, a.name, o.reason FROM others o JOIN releases r ON r.number = o.release "
+        "JOIN datasets d ON d.number = r.dataset JOIN datasets a ON a.number = o.dataset "
+        "WHERE o.reason <> '' AND (d.name = ? OR a.name = ?) ORDER BY o.number",
+        (dataset, dataset),
+    )
+    return [Apart(*row) for row in rows]
 
 
 def _apart(db: Database, path: Place, accounts: set[str], made_of: Input) -> list[Match]:

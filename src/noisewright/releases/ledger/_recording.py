@@ -22,6 +22,7 @@ from noisewright.releases.ledger.records import Balance, Charge, Protected
 
 __all__ = [
     "CHARGED",
+    "OTHER_PEOPLE",
     "balance_of",
     "input_digest",
     "keep_to",
@@ -31,6 +32,7 @@ __all__ = [
     "record_release",
 ]
 
+OTHER_PEOPLE = "Another dataset name is for data about other people only."
 CHARGED = "(r.dataset = ? OR r.number IN (SELECT o.release FROM others o WHERE o.dataset = ? AND o.reason = ''))"
 """Whether a release ``r`` counts for a dataset: it is its own, or is charged to it also."""
 
@@ -122,8 +124,7 @@ def keep_to(db: Database, path: Place, name: str, dataset: int, release: int, as
         if not _at_least(asked, known, bool(same)):
             raise LedgerError(
                 f"the budget of {name!r} in {path} is about {_spelled(known)}, and this release would protect {_spelled(asked)}, "
-                "which is less or cannot be compared; protect what is recorded, or more, or use another dataset name with a "
-                "budget of its own."
+                f"which is less or cannot be compared; protect what is recorded, or more. {OTHER_PEOPLE}"
             )
     if not same:
         distance = "any" if asked.distance is None else str(asked.distance)

@@ -11,7 +11,7 @@ from noisewright.claims.phrases import distance_name
 from noisewright.core.errors import LedgerError, NoLedgerError
 from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.engines.engine import Engine
-from noisewright.releases.ledger._checks import check_name, checked, checked_terms
+from noisewright.releases.ledger._checks import check_name, check_text, checked, checked_terms
 from noisewright.releases.ledger.homes.stores import store_of
 from noisewright.releases.ledger.homes.witness import witnesses
 from noisewright.releases.ledger.ledger import Balance, Charge, Input, Ledger, Terms
@@ -24,6 +24,7 @@ __all__ = [
     "AnyLedger",
     "Witness",
     "charges_of",
+    "check_release_id",
     "existing_ledger",
     "ledger_of",
     "place_of",
@@ -82,6 +83,11 @@ def existing_ledger(ledger: AnyLedger, plan: Plan, witness: Witness = None) -> L
                 f"the ledger is new, and has no dataset {unknown[0]!r}, which [budget] also names; name the ledger that has it."
             ) from None
         return None
+
+
+def check_release_id(name: object) -> None:
+    """Refuse an id under which no ledger would record a release."""
+    check_text(name, "release_id")
 
 
 def _named(ledger: str | os.PathLike[str] | None, policy: Policy) -> str | os.PathLike[str] | None:

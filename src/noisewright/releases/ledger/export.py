@@ -78,6 +78,7 @@ def _dataset(ledger: Ledger, name: str) -> dict[str, Any]:
         "spent": _amount(balance.spent_epsilon, balance.spent_delta),
         "left": _amount(balance.left_epsilon, balance.left_delta, down=True),
         "history": [{"time": e.time, "event": e.event, **_amount(e.epsilon, e.delta)} for e in ledger.history(name)],
+        **({"apart": [asdict(one) for one in apart]} if (apart := ledger.apart(name)) else {}),
         "entries": [_entry(entry) for entry in ledger.entries(name)],
     }
 

@@ -45,7 +45,7 @@ from noisewright.core.errors import BudgetError, LedgerError, NoLedgerError, Par
 from noisewright.core.exact import Exact
 from noisewright.releases.ledger import _units as ledger_units
 from noisewright.releases.ledger._adoption import Lost, adopt, charge_record, lost_from
-from noisewright.releases.ledger._chain import derived, key_of, lost, place_of
+from noisewright.releases.ledger._chain import Head, derived, key_of, lost, place_of
 from noisewright.releases.ledger._checks import amount, check_name, check_text, checked, checked_terms, refusal
 from noisewright.releases.ledger._integrity import (
     begin_ledger,
@@ -57,9 +57,10 @@ from noisewright.releases.ledger._integrity import (
 )
 from noisewright.releases.ledger._lookalikes import alike
 from noisewright.releases.ledger._neighbours import sentence, stored
-from noisewright.releases.ledger._others import accounts_of, check_alone, record_others
+from noisewright.releases.ledger._others import accounts_of, check_alone, record_others, said_apart
 from noisewright.releases.ledger._recording import (
     CHARGED,
+    OTHER_PEOPLE,
     balance_of,
     input_digest,
     keep_to,
@@ -73,6 +74,7 @@ from noisewright.releases.ledger.homes.database import (
     ConflictError,
     Database,
     Place,
+    UncertainError,
     has_chain,
     reading,
     trying,
@@ -81,6 +83,7 @@ from noisewright.releases.ledger.homes.database import (
 from noisewright.releases.ledger.homes.stores import store_of
 from noisewright.releases.ledger.homes.witness import Sighting, Witness, default_witness, witnesses
 from noisewright.releases.ledger.records import (
+    Apart,
     Balance,
     BudgetEvent,
     BudgetScope,
@@ -97,6 +100,7 @@ from noisewright.releases.ledger.records import (
 
 __all__ = [
     "NONCE_BYTES",
+    "Apart",
     "Balance",
     "BudgetEvent",
     "BudgetScope",
@@ -196,6 +200,9 @@ class Ledger:
                         for witness in self.witnesses:
                             witness.ready()
                 break
+            except UncertainError:
+                self._check_recorded(head)
+                break
             except ConflictError:
                 if not left:
                     raise LedgerError(
@@ -208,6 +215,21 @@ class Ledger:
                 for witness in self.witnesses:
                     witness.add(identity, Sighting(head.number, head.digest.hex(), _now(), told))
         return result
+
+    def _check_recorded(self, head: Head) -> None:
+        """Refuse a transaction whose commit was not answered, unless the chain holds what it recorded."""
+        try:
+            with self.opened() as db, trying(db):  # which waits until the commit has ended
+                recorded = place_of(db, head.digest.hex()) is not None
+        except LedgerError as problem:
+            raise LedgerError(
+                f"the connection to {self.path} was lost while something was recorded, so it may be there, and then counts. "
+                f"Look with noisewright ledger show before you try again: {problem}"
+            ) from None
+        if not recorded:
+            raise LedgerError(
+                f"the connection to {self.path} was lost before anything was recorded, so nothing was spent; try again."
+            )
 
     # Witnesses -------------------------------------------------------------------------------------------------------
 
@@ -240,13 +262,17 @@ class Ledger:
             return [lost_from(one) for one in {one.head: one for _, one in self._unknown(db)}.values()]
 
     def cautions(self) -> list[str]:
-        """Return warnings before a spend: a clock that goes back, and a witness that cannot be kept."""
+        """Return warnings before a spend: no witness knows this ledger, a clock goes back, a witness cannot be kept."""
         with self._reading() as db:
-            last = db.execute("SELECT max(time) FROM releases").fetchone()[0] or ""
-            last = max(
-                last, *(one.time for witness in self.witnesses for one in witness.seen(_identity(db, self.path))), ""
+            recorded = db.execute("SELECT max(time) FROM releases").fetchone()[0] or ""
+            seen = [one.time for witness in self.witnesses for one in witness.seen(_identity(db, self.path))]
+        last, said = max(recorded, *seen, ""), []
+        if recorded and not seen:
+            said.append(
+                f"no witness has seen {self.path} before, so only the locks of releases would tell an older copy of it from the "
+                "latest one. That is so on a new machine or for a new user; otherwise a witness was lost: look at the last "
+                "releases with noisewright ledger show."
             )
-        said = []
         now = datetime.now(UTC)
         if last > (now + SKEW).strftime(STAMP):
             said.append(
@@ -321,8 +347,7 @@ class Ledger:
 
     def _other_meaning(self, dataset: str, what: str, recorded: str, given: str) -> LedgerError:
         return LedgerError(
-            f"{self.path} keeps {dataset!r} with the {what} {recorded!r}, not {given!r}; keep to it, or use another dataset "
-            "name with a budget of its own."
+            f"{self.path} keeps {dataset!r} with the {what} {recorded!r}, not {given!r}; keep to it. {OTHER_PEOPLE}"
         )
 
     # Spends ----------------------------------------------------------------------------------------------------------
@@ -460,11 +485,19 @@ class Ledger:
 
     def made_before(self, policy: str, content: bytes) -> list[Earlier]:
         """The finished releases of data with this SHA-256 under the policy with this digest, the latest first."""
+        return self._of_input(policy, content, finished=True)
+
+    def unfinished(self, policy: str, content: bytes) -> list[Earlier]:
+        """The releases of these data under this policy that were not finished, the latest first."""
+        return self._of_input(policy, content, finished=False) if content else []
+
+    def _of_input(self, policy: str, content: bytes, *, finished: bool) -> list[Earlier]:
         with self._reading() as db:
             digest = input_digest(key_of(db, self.path), policy, content)
             rows = db.execute(
                 "SELECT r.name, r.time, i.place FROM inputs i JOIN releases r ON r.number = i.release "
-                "JOIN finishes f ON f.release = r.number WHERE i.digest = ? ORDER BY r.number DESC",
+                f"LEFT JOIN finishes f ON f.release = r.number WHERE i.digest = ? AND f.release IS {'NOT ' * finished}NULL "
+                "ORDER BY r.number DESC",
                 (digest,),
             )
             return [Earlier(*row) for row in rows]
@@ -531,6 +564,12 @@ class Ledger:
                 )
                 for time, name, release, state, finished, part, kind, e, d, words, policy, output in rows
             ]
+
+    def apart(self, dataset: str) -> list[Apart]:
+        """Return which datasets with the same data were said to be about other people, oldest first."""
+        with self._reading() as db:
+            balance_of(db, self.path, dataset)
+            return said_apart(db, dataset)
 
     def protections(self, dataset: str) -> list[Protected]:
         """How far apart the values are that the budget is about, for each column, as its first release had it."""

@@ -13,6 +13,7 @@ from noisewright.core.exact import Exact
 from noisewright.releases.kinds.spans import largest_unit
 
 __all__ = [
+    "Apart",
     "Balance",
     "BudgetEvent",
     "BudgetScope",
@@ -191,6 +192,17 @@ class BudgetEvent:
     event: Literal["set", "raised", "lowered"]
     epsilon: Fraction
     delta: Fraction
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Two datasets with the same data whose people differ, as their owner said at a release of the first."""
+
+    time: str
+    release_id: str
+    dataset: str
+    other: str
+    reason: str
 
 
 @dataclass(frozen=True)

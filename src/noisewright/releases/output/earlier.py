@@ -31,9 +31,19 @@ from noisewright.releases.output.recorded import belongs_to
 from noisewright.releases.output.staging import Staging
 from noisewright.releases.output.written_answers import read_answer
 from noisewright.releases.plan import Plan
+from noisewright.releases.sources.source import Source
 from noisewright.releases.sources.written import written_batches
 
-__all__ = ["Written", "converted", "find_written", "in_place", "paid_before", "read_folder"]
+__all__ = [
+    "Written",
+    "broken_off",
+    "converted",
+    "find_written",
+    "in_place",
+    "paid_before",
+    "read_folder",
+    "unknown_again",
+]
 
 
 @dataclass(frozen=True)
@@ -122,6 +132,26 @@ def paid_before(plan: Plan, book: Ledger) -> list[str]:
         f"{plan.policy.dataset!r} was released under this policy before ({earlier.in_words()}), from other bytes, and a release "
         "costs its price again; of the same rows in another file, use that one: --format copies it for nothing."
         for earlier in book.made_under(plan.policy.digest())[:1]
+    ]
+
+
+def broken_off(plan: Plan, content: bytes, book: Ledger) -> list[str]:
+    """Return a warning where a release of these data under this policy was paid for and has no output that is known."""
+    return [
+        f"a release of these data under this policy was begun ({earlier.in_words()}) and not finished: it broke off, or is still "
+        "running. What it cost stays spent, because something may have been drawn, and this release costs its price again."
+        for earlier in book.unfinished(plan.policy.digest(), content)[:1]
+    ]
+
+
+def unknown_again(source: Source, content: bytes) -> list[str]:
+    """Return a warning where the ledger cannot know the data again."""
+    if content:
+        return []
+    return [
+        f"the ledger will not know {source.name} again, nor files that its rows point to, because only Spark can read it: the "
+        "same release made twice costs twice, and the same data under another dataset name get a second budget without a "
+        "refusal. Always release these people under one dataset name."
     ]
 
 

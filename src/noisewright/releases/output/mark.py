@@ -4,7 +4,8 @@
 >>> import pyarrow as pa
 >>> from noisewright.releases.sources.open import source_of
 >>> book = Ledger(tempfile.mkdtemp() + "/ledger")
->>> content = content_digest(source_of(pa.table({"age": [31, 47]})))
+>>> source = source_of(pa.table({"age": [31, 47]}))
+>>> content = content_digest(source, References(source, ()))
 >>> mark = Mark.new(book, content)
 >>> mark.fingerprint == fingerprint(book, content, mark.nonce), mark.fingerprint == Mark.new(book, content).fingerprint
 (True, False)
@@ -49,7 +50,7 @@ def fingerprint(book: Ledger | None, content: bytes, nonce: bytes) -> str:
     return book.fingerprint(content, nonce) if book is not None and content else f"unknown-{secrets.token_hex(16)}"
 
 
-def content_digest(source: Source, references: References | None = None) -> bytes:
+def content_digest(source: Source, references: References) -> bytes:
     """SHA-256 of the data, for keyed digests alone: by itself it would confirm guesses. Empty where only Spark can read them.
 
     Of files it is that of their bytes, whatever they are called, also of those that rows point to. It needs no ledger, so that
@@ -59,7 +60,7 @@ def content_digest(source: Source, references: References | None = None) -> byte
         return b""
     found = hashlib.sha256()
     with quiet(f"{source.name} cannot be read to its end", FileFormatError):
-        for part in itertools.chain(_content(source), () if references is None else references.contents()):
+        for part in itertools.chain(_content(source), references.contents()):
             found.update(part)
     return found.digest()
 

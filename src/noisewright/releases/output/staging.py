@@ -10,7 +10,8 @@
 
 Until :meth:`Staging.publish`, and after anything that goes wrong (an error, Ctrl-C, SIGTERM), there is the old output and nothing
 else. A process that is killed outright leaves its hidden folder behind; the next :class:`Staging` for the same target removes it
-if its process is provably gone: the name holds the process's number, its start time and the boot and container it ran in.
+if its process is provably gone: the name holds the process's number, its start time and the boot and container it ran in. A
+folder that was complete (``belongs``: a ledger sealed it) takes the target's name instead, if nothing else has it.
 
 Where a file system cannot exchange two folders in one step, the old output is first renamed to a hidden backup. A crash in the
 moment between the two renames leaves no output under the target's name; the next use puts the backup back, if it is known to
@@ -207,7 +208,14 @@ def clean(
             if not dead(int(pid), started, place):
                 continue
             if what == "staging":
-                shutil.rmtree(path, ignore_errors=True)
+                if (
+                    belongs is not None and not os.path.lexists(target) and belongs(path)
+                ):  # it was whole, and is paid for
+                    for one in _inside_out(path):
+                        _sync(one)
+                    rename_new(path, target)
+                else:
+                    shutil.rmtree(path, ignore_errors=True)
             elif os.path.lexists(target):
                 if foreign(path) is None:
                     shutil.rmtree(path, ignore_errors=True)

@@ -104,6 +104,11 @@ def _budget(ledger: Ledger, balance: Balance) -> list[tuple[str, str]]:
     for event in ledger.history(balance.dataset)[1:]:
         other = amount(event.epsilon, event.delta, downward)
         rows.append((f"Budget {event.event}", f"{_time(event.time)} UTC, to {other}"))
+    for one in ledger.apart(balance.dataset):
+        names = f"{one.dataset!r} and {one.other!r}"
+        rows.append(
+            ("Same data", f"{names}: other people, as was said at {_time(one.time)} UTC: {printable(one.reason)}")
+        )
     return rows
 
 

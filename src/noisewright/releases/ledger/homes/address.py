@@ -14,6 +14,8 @@ import os
 import re
 import socket
 import ssl
+import struct
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,12 +24,26 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from noisewright.core.errors import LedgerError
 from noisewright.files.urls import is_url
 
-__all__ = ["REFUSED", "Address", "default_path", "shown"]
+__all__ = ["REFUSED", "Address", "NoTlsError", "default_path", "shown"]
 
 SCHEMA, PORT = "noisewright", 5432
 REFUSED = "did not let this user in; look at the user and the database in the URL, and give the password in PGPASSWORD"
-MODES = ("verify-full", "require", "disable")
+MODES = ("verify-full", "verify-ca", "require", "disable")
 LOCAL = ("localhost", "127.0.0.1", "::1")
+ASKS_FOR_TLS = struct.pack("!ii", 8, 80877103)
+"""The first message to a server that is to speak TLS."""
+KEPT_ALIVE = tuple(
+    (level, option, value)
+    for level, name, value in (
+        (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
+        (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 10),
+        (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 5),
+        (socket.IPPROTO_TCP, "TCP_KEEPCNT", 3),
+        (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 30_000),
+    )
+    if (option := getattr(socket, name, None)) is not None
+)
+"""Options of a socket by which a connection without an end is noticed: in seconds, the last one in milliseconds."""
 FORM = "postgresql://USER@HOST:PORT/DATABASE, with the password in PGPASSWORD"
 
 
@@ -51,6 +67,10 @@ def default_path() -> Path | str:
     return (Path(data) if data else Path.home() / ".local" / "share") / "noisewright" / "ledger.sqlite"
 
 
+class NoTlsError(Exception):
+    """The server speaks no TLS."""
+
+
 @dataclass(frozen=True, repr=False)
 class Address:
     """The database of a ledger, and who asks for it."""
@@ -61,6 +81,7 @@ class Address:
     database: str
     schema: str = SCHEMA
     tls: str = ""
+    roots: str = ""
     password: str | None = field(default=None)
 
     @classmethod
@@ -73,23 +94,23 @@ class Address:
         except ValueError:
             raise LedgerError(f"the ledger is not a URL of a PostgreSQL database; write it as {FORM}.") from None
         host = more.pop("host", "") or unquote(parts.hostname or "") or "localhost"
-        schema, tls = more.pop("schema", SCHEMA), more.pop("sslmode", "")
+        schema, tls, roots = more.pop("schema", SCHEMA), more.pop("sslmode", ""), more.pop("sslrootcert", "")
         user = unquote(parts.username or "") or os.environ.get("PGUSER") or _own_name()
         database = unquote(parts.path.lstrip("/")) or user
         if more or parts.fragment or "/" in database or not parts.scheme.lower().startswith("postgres"):
             raise LedgerError(
                 f"the URL of the ledger has a part that is not known; write it as {FORM}, and after a question mark only "
-                "schema, sslmode or host."
+                "schema, sslmode, sslrootcert or host."
             )
         if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
             raise LedgerError("the schema of a ledger has a name of small letters, digits and _; choose such a one.")
         if tls not in ("", *MODES):
             raise LedgerError(f"the sslmode of a ledger is one of {', '.join(MODES)}; choose one of them.")
-        texts = (user, host, database)
+        texts = (user, host, database, roots)
         if not all(text.isprintable() for text in texts):
             raise LedgerError(f"the URL of the ledger holds characters that cannot be printed; write it as {FORM}.")
         password = None if parts.password is None else unquote(parts.password)
-        return cls(user, host, port, database, schema, tls, password)
+        return cls(user, host, port, database, schema, tls, roots, password)
 
     def __str__(self) -> str:
         local = self.host.startswith("/")
@@ -98,6 +119,7 @@ class Address:
         asked = [("host", self.host)] if local else []
         asked += [("schema", self.schema)] if self.schema != SCHEMA else []
         asked += [("sslmode", self.tls)] if self.tls else []
+        asked += [("sslrootcert", self.roots)] if self.roots else []
         more = "&".join(f"{key}={quote(value, safe='/')}" for key, value in asked)
         return f"postgresql://{quote(self.user)}@{host}{port}/{quote(self.database)}{'?' + more if more else ''}"
 
@@ -106,21 +128,11 @@ class Address:
 
     def connect(self, driver: Any, wait: float) -> Any:
         """Connect; beyond this machine only with TLS and a certificate that fits the host, unless ``sslmode`` says otherwise."""
-        local = self.host.startswith("/")
-        sock = (
-            socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            if local
-            else socket.create_connection((self.host, self.port), max(wait, 1))
-        )
+        context = self._context()
+        sock = self._reached(max(wait, 1))
         try:
-            if local:
-                sock.settimeout(max(wait, 1))
-                sock.connect(f"{self.host}/.s.PGSQL.{self.port}")
-            mode = self.tls or ("disable" if local or self.host in LOCAL else "verify-full")
-            context: ssl.SSLContext | bool = False if mode == "disable" else ssl.create_default_context()
-            if isinstance(context, ssl.SSLContext) and mode == "require":
-                context.check_hostname = False
-                context.verify_mode = ssl.CERT_NONE
+            if context is not None:
+                sock = _with_tls(sock, context, self.host)
             password = os.environ.get("PGPASSWORD") if self.password is None else self.password
             made = driver.connect(
                 self.user,
@@ -128,19 +140,72 @@ class Address:
                 database=self.database,
                 password=password,
                 sock=sock,
-                ssl_context=context,
+                ssl_context=False,  # it is there already
                 application_name="noisewright",
             )
+            sock.settimeout(None)
         except BaseException as problem:
             sock.close()
-            told = isinstance(
+            if isinstance(
                 problem.__cause__, ConnectionError
-            )  # the server closed the line, which is all that the driver says
-            if told or isinstance(problem, AttributeError):  # the driver has no word for a missing password
+            ):  # the server closed the line, which is all that the driver says
+                raise LedgerError(f"{self} {REFUSED}. If the server is just starting or ending, try again.") from None
+            if isinstance(problem, AttributeError):  # the driver has no word for a missing password
                 raise LedgerError(f"{self} {REFUSED}.") from None
             raise
-        sock.settimeout(None)
         return made
+
+    def _reached(self, wait: float) -> socket.socket:
+        """Open a connection that notices within half a minute that the other end is gone."""
+        if not self.host.startswith("/"):
+            sock = socket.create_connection((self.host, self.port), wait)
+            for level, option, value in KEPT_ALIVE:
+                sock.setsockopt(level, option, value)
+            return sock
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            sock.settimeout(wait)
+            sock.connect(f"{self.host}/.s.PGSQL.{self.port}")
+        except BaseException:
+            sock.close()
+            raise
+        return sock
+
+    def _context(self) -> ssl.SSLContext | None:
+        """Return how TLS is spoken; None for a socket of this machine, and where nothing is asked for on this machine."""
+        if self.host.startswith("/"):
+            return None
+        stated = self.tls or os.environ.get("PGSSLMODE", "")
+        mode = stated if stated in MODES else "disable" if self.host in LOCAL else "verify-full"
+        if mode == "disable":
+            return None
+        roots = self.roots or os.environ.get("PGSSLROOTCERT") or _own_roots()
+        try:
+            context = ssl.create_default_context(cafile=None if roots in ("", "system") else roots)
+        except (OSError, ValueError):  # an ssl.SSLError is an OSError
+            raise LedgerError(
+                f"the certificates in {roots!r} cannot be read; name a file in PEM form with sslrootcert=FILE or PGSSLROOTCERT."
+            ) from None
+        context.check_hostname = mode == "verify-full"
+        if mode == "require" and not roots:  # as libpq has it: a named authority is checked
+            context.verify_mode = ssl.CERT_NONE
+        return context
+
+
+def _with_tls(sock: socket.socket, context: ssl.SSLContext, host: str) -> socket.socket:
+    """Ask the server for TLS, and begin it."""
+    sock.sendall(ASKS_FOR_TLS)
+    if sock.recv(1) != b"S":
+        raise NoTlsError
+    return context.wrap_socket(sock, server_hostname=host)
+
+
+def _own_roots() -> str:
+    """Return the file in which libpq looks for authorities, if this user has it."""
+    with suppress(RuntimeError, OSError):
+        own = Path.home() / ".postgresql" / "root.crt"
+        return str(own) if own.is_file() else ""
+    return ""
 
 
 def _own_name() -> str:

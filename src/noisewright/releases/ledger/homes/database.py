@@ -7,7 +7,7 @@ Both take the same statements, with ``?`` for parameters. What differs is behind
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ __all__ = [
     "Database",
     "Place",
     "Store",
+    "UncertainError",
     "has_chain",
     "old_version",
     "reading",
@@ -31,6 +32,10 @@ Place = Path | str
 
 class ConflictError(Exception):
     """A transaction that the database rolled back because another one came first; it is to be run again."""
+
+
+class UncertainError(Exception):
+    """A commit whose answer did not come: it may have been made, or not."""
 
 
 class Database(Protocol):
@@ -106,8 +111,7 @@ def writing(db: Database) -> Iterator[None]:
         yield
         db.execute("COMMIT")
     except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
+        _take_back(db)
         raise
 
 
@@ -125,5 +129,11 @@ def _undone(db: Database, *, write: bool) -> Iterator[None]:
     try:
         yield
     finally:
+        _take_back(db)
+
+
+def _take_back(db: Database) -> None:
+    """Take a transaction back; of a connection that is lost, the end does it, and the first problem is the one to tell."""
+    with suppress(Exception):
         if db.in_transaction:
             db.execute("ROLLBACK")

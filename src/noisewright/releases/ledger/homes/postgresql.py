@@ -7,14 +7,15 @@ first takes the one lock of the ledger, so of many that ask for the last of a bu
 from __future__ import annotations
 
 import re
+import ssl
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from typing import Any
 
 from noisewright.core.errors import LedgerError, MissingPartError
-from noisewright.releases.ledger.homes.address import REFUSED, Address
-from noisewright.releases.ledger.homes.database import ConflictError, Place
+from noisewright.releases.ledger.homes.address import REFUSED, Address, NoTlsError
+from noisewright.releases.ledger.homes.database import ConflictError, Place, UncertainError
 from noisewright.releases.ledger.homes.schema import (
     APPLICATION,
     CHAINED,
@@ -44,6 +45,12 @@ ROW, BEFORE, INSERT, DELETE, UPDATE, TRUNCATE = 1, 2, 4, 8, 16, 32
 EVENTS = {"INSERT": INSERT, "DELETE": DELETE, "UPDATE": UPDATE, "TRUNCATE": TRUNCATE}
 AGAIN = ("40001", "40P01")
 """A serialisation failure, and a deadlock."""
+ENDED = ("", "57P01", "57P02", "57P03")
+"""No answer at all, and a server that ends."""
+
+
+NOTICED = (("tcp_keepalives_idle", 10), ("tcp_keepalives_interval", 5), ("tcp_keepalives_count", 3))
+"""Settings in seconds, by which the server frees the lock of a machine that is gone."""
 
 
 def _translated(statement: str) -> str:
@@ -158,6 +165,8 @@ class PostgresqlDatabase:
         except Exception as problem:
             if code_of(problem) in AGAIN:
                 raise ConflictError from None
+            if sql == "COMMIT" and code_of(problem) in ENDED:
+                raise UncertainError from None
             raise
 
     def begin(self, *, write: bool) -> None:
@@ -248,6 +257,8 @@ class PostgresqlStore:
             try:
                 db.execute(f"SET search_path TO {self.address.schema}, pg_temp")
                 db.execute("SET synchronous_commit TO on")
+                for setting, value in NOTICED:
+                    db.execute(f"SET {setting} TO {value}")
                 db.execute(f"SET lock_timeout TO {max(1, round(wait * 1000))}")
                 yield db
             finally:
@@ -295,6 +306,8 @@ WORDS = {
     "53100": "cannot be written: the disk of the server is full; make room and try again",
     "53300": "cannot be opened: the server has too many connections; try again later",
     "57P01": "was shut down meanwhile; try again when the server is back",
+    "57P02": "broke down meanwhile; try again when the server is back",
+    "57P03": "cannot be opened yet, because the server is starting or ending; try again later",
 }
 """Messages by error code of PostgreSQL. The server's own words may quote a row, so nobody is shown them."""
 
@@ -304,8 +317,22 @@ def sentences(address: Address, wait: float) -> Iterator[None]:
     """Say what PostgreSQL says as one sentence, in which there is no password."""
     try:
         yield
-    except (LedgerError, ConflictError):
+    except LedgerError:
         raise
+    except ConflictError:
+        raise LedgerError(f"{address} was written by others at the same moment; try again.") from None
+    except UncertainError:
+        raise LedgerError(f"the connection to {address} was lost; look at the ledger, and try again.") from None
+    except NoTlsError:
+        raise LedgerError(
+            f"{address} speaks no TLS, so everybody on the way could read and change what is sent; set ssl = on at the server, "
+            "or name sslmode=disable in the URL if the way is safe."
+        ) from None
+    except ssl.SSLCertVerificationError:
+        raise LedgerError(
+            f"{address} showed a certificate that is not valid for this host, or of an unknown authority; name the file of the "
+            "right authority with sslrootcert=FILE in the URL or in PGSSLROOTCERT."
+        ) from None
     except Exception as problem:
         module = type(problem).__module__
         if not (module.startswith(("pg8000", "scramp", "ssl")) or isinstance(problem, OSError)):
@@ -320,5 +347,5 @@ def sentences(address: Address, wait: float) -> Iterator[None]:
         elif code:
             said = f"cannot be used as a ledger (PostgreSQL error {code})"
         else:
-            said = "cannot be reached; look at the host and the port, and whether the server runs and speaks TLS"
+            said = "cannot be reached; look at the host and the port, and whether the server runs"
         raise LedgerError(f"{address} {said}.") from None

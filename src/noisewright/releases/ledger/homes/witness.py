@@ -10,7 +10,9 @@ Nothing in a witness comes from the data. It names datasets, columns and prices,
 
 from __future__ import annotations
 
+import errno
 import json
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +24,11 @@ from noisewright.files.inputs import read_input
 
 __all__ = ["Sighting", "Witness", "default_witness", "witnesses"]
 
+_log = logging.getLogger(__name__)
+
 FORMAT = "noisewright-witness"
+ROOM = 1 << 18
+"""Bytes that must be free before a spend that a witness is to be told of."""
 TORN = " #torn"
 """The end of a line that a crash cut off."""
 
@@ -84,40 +90,62 @@ class Witness:
                     charged = record.get("charged")
                     found.append(Sighting(int(record["record"]), str(record["head"]), str(record["time"]), charged))
             except (ValueError, LookupError, TypeError, RecursionError):
-                raise LedgerError(
-                    f"{self.path} is not a witness of ledgers, or is damaged; name another file, or restore this one."
-                ) from None
+                way = (
+                    "name another file, or restore this one"
+                    if self.needed
+                    else "restore it, or move it away, and then only the locks of releases tell an older copy of a ledger"
+                )
+                raise LedgerError(f"{self.path} is not a witness of ledgers, or is damaged; {way}.") from None
         return found
 
     def ready(self) -> None:
         """Make sure that it can be added to, if it is needed."""
+        if not self.needed:
+            return
         try:
             self._add(b"")
+            if not self._has_room(self.path):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as problem:
-            if self.needed:
-                raise self._problem("cannot be written", problem) from None
+            raise self._problem("cannot be written", problem) from None
 
     def hindered(self) -> str | None:
         """Return why it cannot be added to, without making anything; None if it can."""
         place = self.path
         while not os.path.lexists(place) and place != place.parent:
             place = place.parent
-        if (place == self.path or place.is_dir()) and os.access(place, os.W_OK):
+        if not ((place == self.path or place.is_dir()) and os.access(place, os.W_OK)):
+            why = f"this user may not write to {place}"
+        elif not self._has_room(place):
+            why = f"the disk of {place} is full"
+        else:
             return None
         return (
-            f"no witness is kept, because this user may not write to {place}: an older copy of the ledger is only noticed by the "
-            "locks of its releases; name a file to write to: --witness."
+            f"no witness is kept, because {why}: an older copy of the ledger is only noticed by the locks of its releases; name "
+            "a file to write to: --witness."
         )
 
+    @staticmethod
+    def _has_room(place: Path) -> bool:
+        """Return whether a line fits on the disk; file systems that do not say count as having room."""
+        try:
+            found = os.statvfs(place)
+        except (OSError, AttributeError):
+            return True
+        return not found.f_blocks or found.f_bavail * found.f_frsize >= ROOM
+
     def add(self, ledger: str, one: Sighting) -> None:
-        """Add what was seen; it is on the disk when this returns."""
+        """Add what was seen; it is on the disk when this returns. What the ledger recorded stays there if that fails."""
         charged = {} if one.charged is None else {"charged": one.charged}
         line = {"format": FORMAT, "ledger": ledger, "record": one.number, "head": one.head, "time": one.time, **charged}
         try:
             self._add(f"{json.dumps(line)}\n".encode())
         except OSError as problem:
             if self.needed:
-                raise self._problem("cannot be written", problem) from None
+                raise self._problem(
+                    "did not get to know what was recorded, which counts: it cannot be written", problem
+                ) from None
+            _log.warning("the witness %s cannot be written (%s), and is behind its ledger", self.path, problem.strerror)
 
     def _add(self, lines: bytes) -> None:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

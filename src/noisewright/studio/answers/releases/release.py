@@ -16,16 +16,18 @@ from noisewright.core.exact import upward
 from noisewright.files.inputs import read_input
 from noisewright.releases.columns.types import source_for
 from noisewright.releases.curator.starting import starting_policy
+from noisewright.releases.engines import engine_for
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.ledger.records import downward
 from noisewright.releases.output.layout import REPORT
 from noisewright.releases.output.lock import LOCK, Lock
 from noisewright.releases.output.mark import content_digest
 from noisewright.releases.output.proving import certificate_bytes, examined
+from noisewright.releases.output.references import References
 from noisewright.releases.plan import Plan
 from noisewright.releases.planning import plan
 from noisewright.releases.policy.policy import Policy
-from noisewright.releases.run import new_id, release_as
+from noisewright.releases.run import new_id, plan_for, release
 from noisewright.studio.answers.examples import EXAMPLES
 from noisewright.studio.answers.releases.kept import ID, Kept, alone_in, home_of
 from noisewright.studio.answers.releases.policies import EMBEDDING, Form, policy_text, starting_form
@@ -285,8 +287,7 @@ def _made_alone(
     try:
         if fresh:
             note.write_text(text, encoding="utf-8")
-        done = release_as(
-            folder.name if ID.fullmatch(folder.name) else new_id(),
+        done = release(
             policy,
             path,
             output=folder,
@@ -294,6 +295,7 @@ def _made_alone(
             engine="local",
             format=form,  # type: ignore[arg-type]
             raise_budget=raise_budget,
+            release_id=folder.name if ID.fullmatch(folder.name) else None,
             progress=lambda rows, of: told(rows, of or 0),
         )
     except NoisewrightError:
@@ -331,7 +333,10 @@ def _place(policy: Policy, path: str, home: Path, ledger: str | None, form: str)
     """Where a release belongs: where the ledger has it in this format already, beside that one, or a new folder."""
     if ledger is not None and os.path.exists(ledger):
         book = Ledger(ledger, create_missing=False)
-        for earlier in book.made_before(policy.digest(), content_digest(source_for(policy, path))):
+        source = source_for(policy, path)
+        with engine_for("local", source) as runner:
+            plan = plan_for(policy, source, runner)
+        for earlier in book.made_before(policy.digest(), content_digest(source, References(source, plan.columns))):
             there = Path(earlier.place)
             if earlier.place and there.is_dir():
                 tables = [table.name for table in there.glob("data.*")]
