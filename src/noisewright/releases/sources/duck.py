@@ -22,6 +22,7 @@ import duckdb
 import pyarrow as pa
 
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError
+from noisewright.files.inputs import max_memory
 from noisewright.files.scratch import scratch_folder
 from noisewright.releases.sources.connection import Connection
 
@@ -41,14 +42,15 @@ __all__ = [
     "valid",
 ]
 
-MEMORY = "400MB"
-"""What DuckDB may hold; the rest of a large sort or grouping goes to a private temporary folder."""
+MEMORY = 400 * 10**6
+"""Maximum number of bytes that DuckDB may hold; the rest of a large sort or grouping goes to a private temporary folder."""
+PARQUET = (".parquet", ".pq")
+"""Endings of files that can be far smaller than what they hold: for these DuckDB may hold less, by their size."""
 MOST_COLUMNS = 20_000
 """The maximum number of columns that DuckDB is given; it takes minutes to begin with more."""
 MOST_IN_BATCH = 2**31 - 1
 """Arrow's own advice; more can only be said of columns that take no room."""
 SETTINGS: dict[str, str | int | float | list[str]] = {
-    "memory_limit": MEMORY,
     "preserve_insertion_order": True,
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -127,8 +129,8 @@ def _database(paths: Sequence[str], database: str | None) -> Iterator[_Database]
         links = [os.path.join(folder, f"{place}{packed_ending(path)}") for place, path in enumerate(paths)]
         for path, link in zip(paths, links, strict=True):
             os.symlink(os.path.abspath(path), link)
-        settings = {**SETTINGS, "threads": os.cpu_count() or 1, "temp_directory": folder}
-        duck = Connection(duckdb.connect(config=settings))
+        most = {"memory_limit": f"{_memory(paths)}B", "threads": os.cpu_count() or 1, "temp_directory": folder}
+        duck = Connection(duckdb.connect(config={**SETTINGS, **most}))
         try:
             duck.execute("SET GLOBAL TimeZone = 'UTC'")  # moments do not depend on where the machine stands
             duck.execute("SET VARIABLE files = $1", [links])
@@ -145,6 +147,13 @@ def _database(paths: Sequence[str], database: str | None) -> Iterator[_Database]
             duck.close()
 
 
+def _memory(paths: Sequence[str]) -> int:
+    """Return the maximum number of bytes that DuckDB may hold for these files."""
+    if not paths or not all(path.lower().endswith(PARQUET) for path in paths):
+        return MEMORY
+    return min(MEMORY, max_memory(sum(os.path.getsize(path) for path in paths)))
+
+
 def packed_ending(path: str) -> str:
     """The ending of a name that says the file is compressed, or nothing."""
     return next((ending for ending in PACKED if path.lower().endswith(ending)), "")
@@ -157,7 +166,11 @@ def quiet(sentence: str, error: type[NoisewrightError] = DataError) -> Iterator[
         yield
     except NoisewrightError:
         raise
-    except (duckdb.Error, pa.ArrowException, OSError, UnicodeError, MemoryError):
+    except (duckdb.OutOfMemoryException, MemoryError):
+        raise error(
+            f"{sentence}, or it takes more memory than a table of its size may; write it in smaller parts."
+        ) from None
+    except (duckdb.Error, pa.ArrowException, OSError, UnicodeError):
         raise error(f"{sentence}.") from None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -79,6 +79,8 @@ class Source:
     """Those of a pandas frame, in which its columns come back."""
     origin: tuple[str, ...] = ()
     """The files that a temporary file was copied from."""
+    delta: Mapping[str, int] = field(default_factory=dict)
+    """Columns of a Parquet file with texts in delta encodings: see :func:`._parquet_pages.check_pages`."""
     used: frozenset[str] | None = None
     """The columns that a policy names, there or not; None: there is no policy, and all are of interest."""
 
@@ -191,16 +193,18 @@ class Source:
                 from pyarrow.parquet import ParquetFile
 
                 seen = 0
+                texts = [name for name in (*coded, *self._texts(columns)) if name not in self.delta]
+                page = max((size for name, size in self.delta.items() if name.partition(", ")[0] in columns), default=0)
+                few = max(1, min(rows, TOGETHER // max(page, 1)))
                 for path in self.paths:
                     with ParquetFile(
-                        os.path.abspath(path),
-                        buffer_size=PARQUET_BUFFER,
-                        read_dictionary=[*coded, *self._texts(columns)],
+                        os.path.abspath(path), buffer_size=PARQUET_BUFFER, read_dictionary=texts
                     ) as file:
                         wanted = [n for n in range(file.num_row_groups) if (seen + n) % every == 0]
                         seen += file.num_row_groups
                         for groups in _together(wanted, file.metadata):
-                            for batch in file.iter_batches(batch_size=rows, columns=columns, row_groups=groups):
+                            found = file.iter_batches(batch_size=few, columns=columns, row_groups=groups)
+                            for batch in found if few == rows else _joined(found, rows):
                                 whole = valid(batch.select(columns))  # a name with a dot brings its namesakes along
                                 yield from self._written_out(whole, coded)
             case "arrow":
@@ -264,6 +268,20 @@ def _together(groups: Sequence[int], metadata: Any) -> Iterator[list[int]]:
             waiting, rows, size = [], 0, 0
     if waiting:
         yield waiting
+
+
+def _joined(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Join small batches to some of at most ``rows`` rows, or of a bounded size."""
+    waiting: list[pa.RecordBatch] = []
+    many = size = 0
+    for batch in batches:
+        if waiting and (many + batch.num_rows > rows or size + batch.nbytes > TOGETHER):
+            yield pa.concat_batches(waiting)
+            waiting, many, size = [], 0, 0
+        waiting.append(batch)
+        many, size = many + batch.num_rows, size + batch.nbytes
+    if waiting:
+        yield pa.concat_batches(waiting)
 
 
 @contextmanager
