@@ -197,9 +197,7 @@ class Source:
                 page = max((size for name, size in self.delta.items() if name.partition(", ")[0] in columns), default=0)
                 few = max(1, min(rows, TOGETHER // max(page, 1)))
                 for path in self.paths:
-                    with ParquetFile(
-                        os.path.abspath(path), buffer_size=PARQUET_BUFFER, read_dictionary=texts
-                    ) as file:
+                    with ParquetFile(os.path.abspath(path), buffer_size=PARQUET_BUFFER, read_dictionary=texts) as file:
                         wanted = [n for n in range(file.num_row_groups) if (seen + n) % every == 0]
                         seen += file.num_row_groups
                         for groups in _together(wanted, file.metadata):
