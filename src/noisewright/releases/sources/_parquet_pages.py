@@ -100,7 +100,7 @@ def _chunks(paths: Sequence[str], damaged: str) -> Iterator[tuple[int, int, str,
 
     pyarrow ends the process where this part of a file is damaged.
     """
-    with quiet(damaged, FileFormatError), connected(paths) as duck:
+    with quiet(damaged, FileFormatError), connected(paths, packed=paths) as duck:
         for batch in duck.sql(ASKED).to_arrow_reader(CHUNKS):
             for file, group, column, dictionary, data, length in zip(*(one.to_pylist() for one in batch), strict=True):
                 if data is None or length is None:
