@@ -151,7 +151,7 @@ def _database(paths: Sequence[str], database: str | None, packed: Sequence[str])
 
 def _memory(paths: Sequence[str]) -> int:
     """Return the maximum number of bytes that DuckDB may hold for packed files."""
-    return min(MEMORY, max_memory(sum(os.path.getsize(path) for path in paths))) if paths else MEMORY
+    return min(MEMORY, max_memory(sum(os.path.getsize(path) for path in paths)) * 3 // 8) if paths else MEMORY
 
 
 def packed_ending(path: str) -> str:
