@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from noisewright.core.errors import DataError, FileFormatError
+from noisewright.files.arrow_sizes import check_arrow_sizes
 from noisewright.files.inputs import check_input, open_input
 from noisewright.releases.kinds.casts import fits_json
-from noisewright.releases.sources._arrow_sizes import check_arrow_sizes
 from noisewright.releases.sources._cells import Cells, from_cells, spooled, used_part
 from noisewright.releases.sources._parquet_pages import check_pages
 from noisewright.releases.sources.delimited import check_spelled, header_of, in_sql, misfit, read_delimited, wide_rows

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from noisewright.core.errors import DataError, FileFormatError
+from noisewright.files.arrow_sizes import written_size
 from noisewright.files.inputs import FREE, PER_BYTE
 from noisewright.mechanisms.foreign_columns import as_dtype
 from noisewright.releases.kinds.numbers import INTEGER
-from noisewright.releases.sources._arrow_sizes import written_size
 from noisewright.releases.sources.connection import Connection
 from noisewright.releases.sources.delimited import misfit
 from noisewright.releases.sources.duck import connected, identifier, quiet, valid
