@@ -61,7 +61,7 @@ REVIEWED = {
     "cli/app.py": {"open": 1},
     "cli/commands/doctor.py": {"open": 1},
     "cli/shared/output.py": {"os.open": 1},
-    "files/atomic.py": {"os.open": 1, "os.fdopen": 1},
+    "files/atomic.py": {"os.open": 2, "os.fdopen": 1},
     "files/processes.py": {"?.read_text": 2},
     "files/registries.py": {"?.open": 1},
     "files/scratch.py": {"os.open": 1},

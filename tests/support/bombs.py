@@ -217,6 +217,22 @@ def one_large_page() -> bytes:
     return _parquet(pa.table({"a": ["x" * (100 * MEGA)]}), use_dictionary=False)
 
 
+@bomb("r.parquet")
+def kept_value_often() -> bytes:
+    return one_value_often()
+
+
+@bomb("r.parquet")
+def shared_beginnings() -> bytes:
+    table = pa.table({"a": ["x" * 60_000] * 15_000})
+    return _parquet(table, use_dictionary=False, column_encoding={"a": "DELTA_BYTE_ARRAY"}, data_page_size=1 << 30)
+
+
+@bomb("b.parquet")
+def one_long_list() -> bytes:
+    return _parquet(pa.table({"a": [np.zeros(80 * MEGA, np.int8)]}))
+
+
 @bomb("p.parquet")
 def profiles_of_one_value() -> bytes:
     ones = pa.array(np.ones(10_000_000))
@@ -235,6 +251,37 @@ def _ipc(table: pa.Table, compression: str | None = None) -> bytes:
 @bomb("b.arrow")
 def compressed_buffer() -> bytes:
     return _ipc(pa.table({"a": ["x" * (300 * MEGA)]}), "zstd")
+
+
+@bomb("r.arrow")
+def dictionary_of_one() -> bytes:
+    codes = pa.array([0] * 60_000, pa.int32())
+    return _ipc(pa.table({"a": pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 60_000]))}))
+
+
+@bomb("r.arrow")
+def one_run() -> bytes:
+    return _ipc(pa.table({"a": pa.RunEndEncodedArray.from_arrays(pa.array([60_000], pa.int32()), ["x" * 60_000])}))
+
+
+@bomb("r.arrow")
+def views_of_one() -> bytes:
+    _, views, text = pa.array(["x" * 60_000], pa.string_view()).buffers()
+    views = pa.py_buffer(views.to_pybytes()[:16] * 60_000)
+    return _ipc(pa.table({"a": pa.Array.from_buffers(pa.string_view(), 60_000, [None, views, text])}))
+
+
+@bomb("r.arrow")
+def lists_of_one() -> bytes:
+    first, lengths = pa.array([0] * 60_000, pa.int32()), pa.array([60_000] * 60_000, pa.int32())
+    return _ipc(pa.table({"a": pa.ListViewArray.from_arrays(first, lengths, pa.array(np.zeros(60_000)))}))
+
+
+@bomb("r.arrow")
+def dictionary_in_a_struct() -> bytes:
+    codes = pa.array([0] * 60_000, pa.int32())
+    inner = pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 60_000]))
+    return _ipc(pa.table({"a": pa.StructArray.from_arrays([inner], ["s"])}))
 
 
 @bomb("b.arrow")
@@ -429,6 +476,8 @@ def command(file: str) -> list[str]:
             return ["match", "encode", file, "--public", "scheme.json", "-o", "o.nwc"]
         case "c", _:
             return ["audit", file]
+        case "r", _:
+            return ["release", "policy.toml", file, "-o", "released", "--ledger", "ledger"]
         case _, "npy":
             return ["match", "encode", file, "--public", "scheme.json", "-o", "o.nwc"]
         case _, "vec":

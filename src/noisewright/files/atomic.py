@@ -9,7 +9,8 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import tempfile
+import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -19,9 +20,27 @@ from typing import Any, BinaryIO
 from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.files.endings import endings_as_exceptions
 
-__all__ = ["check_free", "exchange", "file_path", "rename_new", "sync_folder", "whole_file", "write_atomically"]
+__all__ = [
+    "check_free",
+    "exchange",
+    "file_path",
+    "hidden_folder",
+    "hidden_name",
+    "rename_new",
+    "sync_folder",
+    "whole_file",
+    "write_atomically",
+]
 
 AT_FDCWD = -100
+FLAGS = (
+    os.O_WRONLY
+    | os.O_CREAT
+    | os.O_EXCL
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+)
 RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2
 NOT_OFFERED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
 """What a system call says that is missing here, or that a file system or a sandbox does not let through."""
@@ -97,13 +116,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to, piece by piece, that appears under its name when the block ends well, and else not at all."""
     target = file_path(path)
     with endings_as_exceptions():
+        temporary = hidden_name(target)
         try:
-            descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        except ValueError:
-            raise FileFormatError(f"{str(target)!r} cannot be the name of a file.") from None
-        except OSError as problem:
-            raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
-        try:
+            descriptor = os.open(temporary, FLAGS, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 yield file
                 file.flush()
@@ -115,7 +130,34 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         except OSError as problem:
             raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
         finally:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def hidden_folder(target: Path) -> Iterator[Path]:
+    """A private folder beside a name, for what is to get that name, as long as it is used."""
+    folder = hidden_name(target)
+    try:
+        folder.mkdir(0o700)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def hidden_name(target: Path) -> Path:
+    """Return a free name beside another one.
+
+    It is known before anything has it: where Ctrl-C comes while a file is made, the file can be removed.
+    """
+    name = target.parent / f".{target.name}.{secrets.token_hex(8)}"
+    try:
+        taken = os.path.lexists(name)
+        os.fsencode(name)
+    except ValueError:
+        taken = True
+    if taken:
+        raise FileFormatError(f"{str(target)!r} cannot be the name of a file.") from None
+    return name
 
 
 def file_path(path: object) -> Path:

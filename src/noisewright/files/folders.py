@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noisewright.core.errors import FileFormatError
-from noisewright.files.atomic import rename_new, sync_folder
+from noisewright.files.atomic import hidden_folder, rename_new, sync_folder
 from noisewright.files.endings import endings_as_exceptions
 
 __all__ = ["Found", "Problem", "files_in", "look_in", "numbered_name", "own_names", "whole_folder"]
@@ -115,15 +113,10 @@ def whole_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
         raise FileFormatError(f"{folder} is there already; name a new folder, so that nothing is mixed or overwritten.")
     with endings_as_exceptions():
         try:
-            staged = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+            with hidden_folder(folder) as staged:
+                yield staged
+                staged.chmod(0o755)
+                rename_new(staged, folder)
+                sync_folder(folder.parent)
         except OSError as problem:
             raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
-        try:
-            yield staged
-            staged.chmod(0o755)
-            rename_new(staged, folder)
-            sync_folder(folder.parent)
-        except OSError as problem:
-            raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
-        finally:
-            shutil.rmtree(staged, ignore_errors=True)

@@ -19,7 +19,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -33,6 +32,7 @@ from noisewright.core.errors import FileFormatError
 from noisewright.files.arrays import map_array, read_array
 from noisewright.files.atomic import file_path
 from noisewright.files.inputs import check_input, max_memory, open_archive
+from noisewright.files.scratch import scratch_folder
 
 __all__ = ["SUFFIXES", "Profiles", "read_profiles"]
 
@@ -194,7 +194,7 @@ def _stated(place: Path) -> tuple[int, int]:
     import duckdb
     import pyarrow as pa
 
-    with tempfile.TemporaryDirectory(prefix="noisewright-") as folder:
+    with scratch_folder() as folder:
         link = os.path.join(folder, "profiles.parquet")  # a plain name: DuckDB takes some signs for a pattern
         os.symlink(place.absolute(), link)
         try:

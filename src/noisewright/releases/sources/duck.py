@@ -22,6 +22,7 @@ import duckdb
 import pyarrow as pa
 
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError
+from noisewright.files.inputs import max_memory
 from noisewright.files.scratch import scratch_folder
 from noisewright.releases.sources.connection import Connection
 
@@ -41,14 +42,13 @@ __all__ = [
     "valid",
 ]
 
-MEMORY = "400MB"
-"""What DuckDB may hold; the rest of a large sort or grouping goes to a private temporary folder."""
+MEMORY = 400 * 10**6
+"""Maximum number of bytes that DuckDB may hold; the rest of a large sort or grouping goes to a private temporary folder."""
 MOST_COLUMNS = 20_000
 """The maximum number of columns that DuckDB is given; it takes minutes to begin with more."""
 MOST_IN_BATCH = 2**31 - 1
 """Arrow's own advice; more can only be said of columns that take no room."""
 SETTINGS: dict[str, str | int | float | list[str]] = {
-    "memory_limit": MEMORY,
     "preserve_insertion_order": True,
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -64,7 +64,7 @@ FILES = "getvariable('files')"
 PATTERNS = frozenset("*?[]{}\\")
 """What DuckDB may take for a pattern in a path."""
 
-_Known = dict[tuple[str, ...], "_Database"]
+_Known = dict[tuple[tuple[str, ...], tuple[str, ...]], "_Database"]
 _SHARED: ContextVar[tuple[ExitStack, _Known] | None] = ContextVar("_SHARED", default=None)
 
 
@@ -87,13 +87,16 @@ def one_database() -> Iterator[None]:
 
 
 @contextmanager
-def connected(paths: Sequence[str] = (), *, database: str | None = None) -> Iterator[Connection]:
+def connected(
+    paths: Sequence[str] = (), *, database: str | None = None, packed: Sequence[str] = ()
+) -> Iterator[Connection]:
     """A connection of our own: all cores, bounded memory, rows in their order, in UTC; it reaches what is named and nothing else.
 
     The files at ``paths`` are :data:`FILES` in its SQL. They have plain names for DuckDB (links in a private folder), so that
     nothing in a path is a pattern, an address, a home or a column. A ``database`` is attached as ``source``. Then the door is
     shut: whatever the SQL says, even that of a view in the database, no other file can be read or written, no extension
-    loaded, no setting changed. Temporary tables and views are seen by nobody else.
+    loaded, no setting changed. Temporary tables and views are seen by nobody else. ``packed``: files that can be far smaller than
+    what they hold; DuckDB may then hold no more than their sizes allow.
 
     >>> with quiet("that is out of reach"), connected() as duck:
     ...     duck.sql("SELECT * FROM read_text('/etc/hostname')").fetchall()
@@ -102,13 +105,14 @@ def connected(paths: Sequence[str] = (), *, database: str | None = None) -> Iter
     """
     shared = _SHARED.get()
     if shared is None or database is not None:
-        with _database(paths, database) as (duck, _):
+        with _database(paths, database, packed) as (duck, _):
             yield duck
         return
     stack, known = shared
-    if tuple(paths) not in known:
-        known[tuple(paths)] = stack.enter_context(_database(paths, None))
-    whole, links = known[tuple(paths)]
+    key = tuple(paths), tuple(packed)
+    if key not in known:
+        known[key] = stack.enter_context(_database(paths, None, packed))
+    whole, links = known[key]
     duck = whole.cursor()
     try:
         duck.execute("SET VARIABLE files = $1", [links])
@@ -118,7 +122,7 @@ def connected(paths: Sequence[str] = (), *, database: str | None = None) -> Iter
 
 
 @contextmanager
-def _database(paths: Sequence[str], database: str | None) -> Iterator[_Database]:
+def _database(paths: Sequence[str], database: str | None, packed: Sequence[str]) -> Iterator[_Database]:
     with scratch_folder() as folder:
         if paths and not PATTERNS.isdisjoint(folder):
             raise DataError(
@@ -127,8 +131,8 @@ def _database(paths: Sequence[str], database: str | None) -> Iterator[_Database]
         links = [os.path.join(folder, f"{place}{packed_ending(path)}") for place, path in enumerate(paths)]
         for path, link in zip(paths, links, strict=True):
             os.symlink(os.path.abspath(path), link)
-        settings = {**SETTINGS, "threads": os.cpu_count() or 1, "temp_directory": folder}
-        duck = Connection(duckdb.connect(config=settings))
+        most = {"memory_limit": f"{_memory(packed)}B", "threads": os.cpu_count() or 1, "temp_directory": folder}
+        duck = Connection(duckdb.connect(config={**SETTINGS, **most}))
         try:
             duck.execute("SET enable_progress_bar = false")  # the terminal is the program's
             duck.execute("SET GLOBAL TimeZone = 'UTC'")  # moments do not depend on where the machine stands
@@ -146,6 +150,11 @@ def _database(paths: Sequence[str], database: str | None) -> Iterator[_Database]
             duck.close()
 
 
+def _memory(paths: Sequence[str]) -> int:
+    """Return the maximum number of bytes that DuckDB may hold for packed files."""
+    return min(MEMORY, max_memory(sum(os.path.getsize(path) for path in paths)) * 3 // 8) if paths else MEMORY
+
+
 def packed_ending(path: str) -> str:
     """The ending of a name that says the file is compressed, or nothing."""
     return next((ending for ending in PACKED if path.lower().endswith(ending)), "")
@@ -158,7 +167,11 @@ def quiet(sentence: str, error: type[NoisewrightError] = DataError) -> Iterator[
         yield
     except NoisewrightError:
         raise
-    except (duckdb.Error, pa.ArrowException, OSError, UnicodeError, MemoryError):
+    except (duckdb.OutOfMemoryException, MemoryError):
+        raise error(
+            f"{sentence}, or it takes more memory than a table of its size may; write it in smaller parts."
+        ) from None
+    except (duckdb.Error, pa.ArrowException, OSError, UnicodeError):
         raise error(f"{sentence}.") from None
 
 

@@ -18,10 +18,11 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from noisewright.core.errors import DataError, FileFormatError
+from noisewright.files.arrow_sizes import check_arrow_sizes
 from noisewright.files.inputs import check_input, open_input
 from noisewright.releases.kinds.casts import fits_json
-from noisewright.releases.sources._arrow_sizes import check_arrow_sizes
 from noisewright.releases.sources._cells import Cells, from_cells, spooled, used_part
+from noisewright.releases.sources._parquet_pages import check_pages
 from noisewright.releases.sources.delimited import check_spelled, header_of, in_sql, misfit, read_delimited, wide_rows
 from noisewright.releases.sources.duck import (
     FILES,
@@ -88,13 +89,14 @@ def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str]
         guessed = frozenset(schema.names) - set(types)
         return Source("file", name, form, schema, None, paths, relation, stamps=stamps, guessed=guessed)
     schema, rows, relation = _from_parquet(paths) if form == "parquet" else from_arrow(paths)
+    delta = check_pages(paths, [Path(path).name for path in paths], used) if form == "parquet" else {}
     check_names(name, schema.names, used)
     if form == "parquet" and len(schema) > MOST_COLUMNS:
-        whole = Source("file", name, form, schema, rows, paths, stamps=stamps)
+        whole = Source("file", name, form, schema, rows, paths, stamps=stamps, delta=delta)
         kept = used_part(schema, used)
         reader = pa.RecordBatchReader.from_batches(kept, whole.batches(kept.names))
         return _copied(spooled("file", name, reader, used), paths, stamps)
-    return Source("file", name, form, schema, rows, paths, relation, stamps=stamps)
+    return Source("file", name, form, schema, rows, paths, relation, stamps=stamps, delta=delta)
 
 
 def _copied(copy: Source, paths: tuple[str, ...], stamps: tuple[tuple[int, ...], ...]) -> Source:

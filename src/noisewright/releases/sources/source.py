@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from noisewright.core.errors import DataError, FileFormatError
+from noisewright.files.arrow_sizes import written_size
+from noisewright.files.inputs import FREE, PER_BYTE
 from noisewright.mechanisms.foreign_columns import as_dtype
 from noisewright.releases.kinds.numbers import INTEGER
 from noisewright.releases.sources.connection import Connection
@@ -48,6 +50,8 @@ PARQUET_BUFFER = 1 << 20
 """Column chunks are read through a window of this size, so that a file of one huge row group needs no more memory."""
 TOGETHER = 32 << 20
 """Small row groups are read together up to so many bytes."""
+DECODED = 8 << 20
+"""Texts that share beginnings are read so many bytes at a time, if each is as long as its page."""
 MAPPED = 256 << 20
 """Arrow files with batches of more bytes are mapped, so that one huge batch needs no more memory."""
 
@@ -79,6 +83,8 @@ class Source:
     """Those of a pandas frame, in which its columns come back."""
     origin: tuple[str, ...] = ()
     """The files that a temporary file was copied from."""
+    delta: Mapping[str, int] = field(default_factory=dict)
+    """Columns of a Parquet file with texts in delta encodings: see :func:`._parquet_pages.check_pages`."""
     used: frozenset[str] | None = None
     """The columns that a policy names, there or not; None: there is no policy, and all are of interest."""
 
@@ -96,10 +102,19 @@ class Source:
         may come with a dictionary, as they lie in a Parquet file.
         """
         self.require(columns)
-        seen = 0
+        seen = of_block = size = 0
+        most = (FREE + PER_BYTE * sum(os.path.getsize(path) for path in self.origin or self.paths)) * 3 // 8
         with quiet(f"{self.name} cannot be read to its end; it is damaged", FileFormatError):
             for batch in self._batches(list(columns), every, min(rows, BATCH), coded):
                 seen += batch.num_rows
+                of_block, size = of_block + batch.num_rows, size + written_size(batch, coded)
+                if self.paths and size > most:
+                    raise FileFormatError(
+                        f"{self.name} holds far more in {rows:,} rows than its size allows; leave out its long columns, or store "
+                        "it without compression."
+                    )
+                if of_block >= rows:
+                    of_block = size = 0
                 yield self._wide(batch)
         self.check_unchanged()
         if every == 1 and self.rows not in (None, seen):
@@ -111,7 +126,8 @@ class Source:
         if self.format in ("spark", "remote"):
             raise DataError(f"{self.name} can only be read by Spark; choose the engine spark.")
         files = self.paths if self.format in ("csv", "json", "parquet") else ()
-        with connected(files, database=self.paths[0] if self.format == "duckdb" else None) as duck:
+        packed = self.paths if self.format in ("parquet", "arrow") else ()
+        with connected(files, database=self.paths[0] if self.format == "duckdb" else None, packed=packed) as duck:
             with quiet(f"{self.name} cannot be read"):
                 relation = self.relation or "rows_of_source"
                 if self.format == "memory":
@@ -191,16 +207,16 @@ class Source:
                 from pyarrow.parquet import ParquetFile
 
                 seen = 0
+                texts = [name for name in (*coded, *self._texts(columns)) if name not in self.delta]
+                page = max((size for name, size in self.delta.items() if name.partition(", ")[0] in columns), default=0)
+                few = max(1, min(rows, DECODED // max(page, 1)))
                 for path in self.paths:
-                    with ParquetFile(
-                        os.path.abspath(path),
-                        buffer_size=PARQUET_BUFFER,
-                        read_dictionary=[*coded, *self._texts(columns)],
-                    ) as file:
+                    with ParquetFile(os.path.abspath(path), buffer_size=PARQUET_BUFFER, read_dictionary=texts) as file:
                         wanted = [n for n in range(file.num_row_groups) if (seen + n) % every == 0]
                         seen += file.num_row_groups
                         for groups in _together(wanted, file.metadata):
-                            for batch in file.iter_batches(batch_size=rows, columns=columns, row_groups=groups):
+                            found = file.iter_batches(batch_size=few, columns=columns, row_groups=groups)
+                            for batch in found if few == rows else _joined(found, rows):
                                 whole = valid(batch.select(columns))  # a name with a dot brings its namesakes along
                                 yield from self._written_out(whole, coded)
             case "arrow":
@@ -264,6 +280,20 @@ def _together(groups: Sequence[int], metadata: Any) -> Iterator[list[int]]:
             waiting, rows, size = [], 0, 0
     if waiting:
         yield waiting
+
+
+def _joined(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Join small batches to some of at most ``rows`` rows, or of a bounded size."""
+    waiting: list[pa.RecordBatch] = []
+    many = size = 0
+    for batch in batches:
+        if waiting and (many + batch.num_rows > rows or size + batch.nbytes > DECODED):
+            yield pa.concat_batches(waiting)
+            waiting, many, size = [], 0, 0
+        waiting.append(batch)
+        many, size = many + batch.num_rows, size + batch.nbytes
+    if waiting:
+        yield pa.concat_batches(waiting)
 
 
 @contextmanager

