@@ -21,6 +21,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.attack.reading_prices import prices_of, read_prices, read_screen, read_whole
 from tests.claims.test_one_place import CLAIMS
 
 import noisewright as nw
@@ -133,6 +134,9 @@ def of_release(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
             f"{totals.total(Fraction(record['epsilon']), Fraction(record['delta']))} between {phrases.tables(record)}"
         )
         found |= {phrases.release_claim(record), str(whole), whole.reading(), whole.in_words()}
+        read_whole(whole.reading(), record)
+        for price in prices_of(record):
+            read_prices(*price)
         found |= prices(Fraction(record["epsilon"]), Fraction(record["delta"]))
     near = {", ".join(names): phrases.apart(one) for one, names in ways if one["kind"] == "near"}
     beyond = "; ".join(f"{' and '.join(names.split(', '))}: {words}" for names, words in near.items())
@@ -236,6 +240,11 @@ def test_a_release_says_what_its_certificate_has(policy: dict[str, Any], tmp_pat
             shown[f"{name} --json"] = " | ".join(strings(json.loads(output)))
     assert {name: found for name, text in shown.items() if (found := remains(text, known))} == {}
     assert phrases.tables(record) in shown["report"] or not record["parts"]
+    if record["parts"]:
+        total, *parts = prices_of(record)
+        read = {name: read_screen(text.replace("%", " %"), total, parts) for name, text in shown.items()}
+        assert read["report"] >= 2 - bool(total[1])
+        assert read["plan"] >= 1
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
