@@ -102,29 +102,55 @@ DEFECTS_OF_CLAIMS: dict[str, tuple[str, str, str]] = {  # name: (file, what is t
         "    if isinstance(value, float):\n        return exact *",
         "    if True:\n        return exact *",
     ),
-    "a percentage is rounded down": ("figures.py", 'rounding: Literal["up", "nearest", "down"] = "up"', 'rounding: str = "down"'),
-    "near certainty is less than it is": ("figures.py", 'return "practically 100 %" if shown == "100"', 'return "99.9 %" if shown == "100"'),
+    "a percentage is rounded down": (
+        *("figures.py", 'rounding: Literal["up", "nearest", "down"] = "up"'),
+        'rounding: str = "down"',
+    ),
+    "near certainty is less than it is": (
+        *("figures.py", 'return "practically 100 %" if shown == "100"'),
+        'return "99.9 %" if shown == "100"',
+    ),
     "the odds of a belief are those of one half": (
-        "totals.py",
-        "factor * prior / (factor * prior + 1 - prior)",
+        *("totals.py", "factor * prior / (factor * prior + 1 - prior)"),
         "factor * prior / (factor * prior + 1)",
     ),
     "a guess leaves delta out": ("totals.py", "(factor + delta) / (factor + 1)", "factor / (factor + 1)"),
     "a total leaves delta out": ("totals.py", 'f", delta = {upward(delta)}" if delta else ""', '""'),
     "each of several rows costs less": ("totals.py", 'f", for each of {rows} rows"', 'f", for {rows} rows"'),
-    "two beliefs are exchanged": ("totals.py", "percent(posterior(epsilon, Fraction(1, 100)))", "percent(posterior(epsilon, Fraction(1, 101)))"),
+    "a belief of less than 1 %": (
+        *("totals.py", "percent(posterior(epsilon, Fraction(1, 100)))"),
+        "percent(posterior(epsilon, Fraction(1, 101)))",
+    ),
     "a reading for another distance": ("readings.py", "size, unit = 1 / factor,", "size, unit = factor,"),
-    "a distance of a reading is rounded up": ("readings.py", 'many = figure(size, 4, "down")', 'many = figure(size, 4, "up")'),
+    "a distance of a reading is rounded up": (
+        *("readings.py", 'many = figure(size, 4, "down")'),
+        'many = figure(size, 4, "up")',
+    ),
     "a scaled discrete metric is not": ("readings.py", "epsilon if alone else epsilon * factor", "epsilon"),
     "a reading leaves delta out": ("readings.py", 'f", delta {upward(delta, 3)}" if delta else ""', '""'),
-    "a reading leaves conditions out": ("readings.py", '"".join(phrases.conditions(record["conditions"]))', '""'),
+    "a reading leaves conditions out": (
+        *("readings.py", '"".join(phrases.conditions(record["conditions"]))'),
+        '""',
+    ),
     "a reading leaves the cost of one person out": ("readings.py", "return text + phrases.share(record)", "return text"),
     "the rounding of places is not said": ("readings.py", 'if "lattice" in metric:', "if False:"),
-    "the level of places is a hair too low": ("readings.py", "bound = float_up(Fraction(level[\"level\"]))", "bound = 0.999 * float(Fraction(level[\"level\"]))"),
-    "all bits of a hash cost one": ("readings.py", "by at most e^{upward(epsilon * bits, 4)}.", "by at most e^{upward(epsilon, 4)}."),
-    "a distance of profiles is rounded up": ("readings.py", "{downward(record['distance'])}", "{upward(record['distance'])}"),
-    "a training that did not converge": ("readings.py", '+ ("" if record["converged"] else "; its training did NOT converge")', ""),
-    "what was measured is rounded down": ("readings.py", "released as they are, more", "released, more"),
+    "the level of places is a hair too low": (
+        *("readings.py", 'bound = float_up(Fraction(level["level"]))'),
+        'bound = 0.999 * float(Fraction(level["level"]))',
+    ),
+    "all bits of a hash cost one": (
+        *("readings.py", "by at most e^{upward(epsilon * bits, 4)}."),
+        "by at most e^{upward(epsilon, 4)}.",
+    ),
+    "a distance of profiles is rounded up": (
+        *("readings.py", "{downward(record['distance'])}"),
+        "{upward(record['distance'])}",
+    ),
+    "a training that did not converge": (
+        *("readings.py", '+ ("" if record["converged"] else "; its training did NOT converge")'),
+        "",
+    ),
+    "single records are not spoken of": ("readings.py", "single records may be", "records may be"),
 }  # fmt: skip
 
 

@@ -235,7 +235,9 @@ def read_level(short: str, meaning: str, level: Document) -> None:
     _near(reader, level)
     reader.expect(", change by a factor of at most ")
     read_power(reader, loss)
-    reader.expect(f". A belief of 50 % in one of two such {'places' if 'on_map' in level else 'points'} can become at most ")
+    reader.expect(
+        f". A belief of 50 % in one of two such {'places' if 'on_map' in level else 'points'} can become at most "
+    )
     read_percent(reader, _belief(loss, Fraction(1, 2)))
     reader.expect(".")
     reader.end()
@@ -263,7 +265,7 @@ def _belief(loss: Fraction, prior: Fraction) -> Decimal:
 
 
 def _guess(loss: Fraction, delta: Fraction) -> Decimal:
-    """Return how often a guess between two equally likely possibilities is right at most: from P <= e^loss Q + delta, both ways."""
+    """Return how often a guess between two equally likely possibilities is right at most, from P <= e^loss Q + delta."""
     with localcontext() as context:
         context.prec = 60
         factor = min(dec(loss), LARGEST).exp()
@@ -474,8 +476,8 @@ def _others(
         readings.hashes(epsilon, bits),
         lambda reader: _filled(
             reader,
-            "Whatever is sent, profiles whose hashes differ in k bits are told apart by a factor of at most e^({} k), and any two "
-            "profiles by at most e^{}.",
+            "Whatever is sent, profiles whose hashes differ in k bits are told apart by a factor of at most e^({} k), and any "
+            "two profiles by at most e^{}.",
             (epsilon, 4),
             (whole, 4),
         ),
@@ -500,7 +502,10 @@ def _others(
         ),
     )
     for about, words in (
-        ("seed", "except for seeds that are unlucky with probability {delta}, no code is more than e^{loss} times as likely"),
+        (
+            "seed",
+            "except for seeds that are unlucky with probability {delta}, no code is more than e^{loss} times as likely",
+        ),
         (
             "both",
             "but with probability {delta} over seed and noise, the code that is sent is no more than e^{loss} times as likely",
@@ -536,7 +541,9 @@ def _others(
             "adversary": "a network",
             "information": epsilon,
         }
-        said = ", as measured on 1000 records held out (with confidence 95 %), and perhaps more by others" if rows else ""
+        said = (
+            ", as measured on 1000 records held out (with confidence 95 %), and perhaps more by others" if rows else ""
+        )
         yield (
             readings.context_line(measured),
             lambda reader, said=said, spread=spread, rows=rows: _filled(
@@ -552,8 +559,8 @@ def _others(
             readings.context_meaning(measured),
             lambda reader, said=said, spread=spread: _filled(
                 reader,
-                f"Of pairs, who is guessed right at most {{}} % of the time by a network{said}; without a release it is {{}} %. A "
-                "release tells at most {} nats about it. The training of the mechanism did NOT come to rest with its budget "
+                f"Of pairs, who is guessed right at most {{}} % of the time by a network{said}; without a release it is {{}} %. "
+                "A release tells at most {} nats about it. The training of the mechanism did NOT come to rest with its budget "
                 "spent. This holds on average over that population: single records may be released as they are, more than one "
                 "release of a record tells more, and it is not differential privacy.",
                 (100 * spread, 4),
@@ -579,8 +586,8 @@ def _seed(reader: Reader, words: str, numbers: Any, radius: Fraction, epsilon: F
     _filled(reader, words, *numbers)
     _filled(
         reader,
-        ". Two profiles that are chosen when the seed is known can be told apart by a factor of e^{} for every bit in which their "
-        "hashes differ, and of e^{} if all do.",
+        ". Two profiles that are chosen when the seed is known can be told apart by a factor of e^{} for every bit in which "
+        "their hashes differ, and of e^{} if all do.",
         (epsilon, 4),
         (whole, 4),
     )

@@ -1,8 +1,9 @@
 """Neighbours with columns of every type are the same to the last byte once all draws are those of one value.
 
-Every mechanism is handed the same public value for each row, under one seed, so its draws are a constant stream. Whatever else is
-published of two neighbours must then agree: each file of the folder with its dictionaries, row groups, statistics and size, the
-returned tables, what the commands print, and their JSON. What is random by design (names of a release, nonces, times) is left out.
+Every mechanism is handed the same public value for each row, under one seed, so its draws are a constant stream. Whatever else
+is published of two neighbours must then agree: each file of the folder with its dictionaries, row groups, statistics and size,
+the returned tables, what the commands print, and their JSON. What is random by design (names of a release, nonces, times) is
+left out.
 """
 
 from __future__ import annotations
@@ -116,8 +117,8 @@ def person(rng: np.random.Generator, odd: bool) -> dict[str, Any]:
             "seen": datetime.datetime(2025, 3, 1, 8) + datetime.timedelta(seconds=int(rng.integers(10**6))),
             "latitude": 53.45 + float(rng.uniform(0, 0.01)),
             "longitude": -2.2 + float(rng.uniform(0, 0.01)),
-            "word": f"w{rng.integers(50)}",
-            "note": " ".join(f"w{rng.integers(50)}" for _ in range(4)),
+            "word": f"w{rng.integers(16)}",
+            "note": " ".join(f"w{rng.integers(16)}" for _ in range(4)),
             "taste": [float(x) for x in rng.normal(size=3)],
             "badge": small_picture(int(rng.integers(100))),
         }
@@ -157,7 +158,9 @@ def _constant_draws(monkeypatch: pytest.MonkeyPatch) -> None:
         assert self.mechanism is not None
         assert self.secret is not None
         self.secret.read(arrays)
-        fixed = [pa.array([FIXED[name]] * len(arrays[0]), array.type) for name, array in zip(self.names, arrays, strict=True)]
+        fixed = [
+            pa.array([FIXED[name]] * len(arrays[0]), array.type) for name, array in zip(self.names, arrays, strict=True)
+        ]
         return self.secret.write(self.mechanism.release(self.secret.read(fixed), rng), len(arrays[0]))
 
     monkeypatch.setattr(ColumnPlan, "_released", released)
@@ -169,17 +172,18 @@ def _constant_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("kind", "form"),
     [
-        *(("arrow", form) for form in ("parquet", "arrow", "csv", "csv.zst", "xlsx")),
-        ("parquet", "parquet"),
-        ("polars", "arrow"),
+        ("arrow", "parquet"),
+        ("parquet", "arrow"),
+        ("polars", "csv.zst"),
         ("pandas", "parquet"),
-        ("csv", "parquet"),
         ("csv", "xlsx"),
     ],
 )
 def test_everything_published_is_alike(kind: str, form: str, tmp_path: Path, capsys: Any) -> None:
     plain = kind in ("csv", "pandas") or form in ("csv", "csv.zst", "xlsx")
-    chosen = [one for one in columns(str(clusters().resource.place())) if not (plain and one["name"] in ONLY_IN_TYPES)]
+    chosen = [
+        one for one in columns(str(clusters(16).resource.place())) if not (plain and one["name"] in ONLY_IN_TYPES)
+    ]
     policy = {
         "dataset": "clinic",
         "budget": {"epsilon": 1000},
@@ -194,14 +198,17 @@ def test_everything_published_is_alike(kind: str, form: str, tmp_path: Path, cap
     for which, table in enumerate(neighbours(3)):
         (tmp_path / str(which)).mkdir()
         data = given(kind, table, tmp_path / "t")
-        done = nw.release(policy, data, output=tmp_path / str(which) / "out", seed=5, format=form, ledger=tmp_path / "l")
+        done = nw.release(
+            policy, data, output=tmp_path / str(which) / "out", seed=5, format=form, ledger=tmp_path / "l"
+        )
         printed = [repr(done), done._repr_html_(), json.dumps(done.plan.to_json()), type(done.data).__name__]
         printed += [str(answer) for answer in done.answers.values()]
-        for command in ("verify", "estimate"):
-            for more in ([], ["--json"]):
-                capsys.readouterr()
-                run([command, str(tmp_path / str(which) / "out"), *more])
-                printed += capsys.readouterr()
+        for command in (
+            (["verify"], ["verify", "--json"], ["estimate"], ["estimate", "--json"]) if kind == "arrow" else ()
+        ):
+            capsys.readouterr()
+            run([command[0], str(tmp_path / str(which) / "out"), *command[1:]])
+            printed += capsys.readouterr()
         found.append([text.replace(f"{tmp_path}/{which}", "") for text in printed])
     assert [random_left_out(text) for text in found[0]] == [random_left_out(text) for text in found[1]]
     assert list(differences(tmp_path / "0" / "out", tmp_path / "1" / "out", draws=False)) == []

@@ -143,7 +143,7 @@ def _shown(value: float | Fraction, digits: int, rounding: str) -> str:
 
 
 def _allowed(value: float | Fraction, digits: int, rounding: str) -> Fraction:
-    """Return what is rounded: of a float less by its last digits, of a fraction all of it, unless it is a float with a short name.
+    """Return what is rounded: a float less its last digits; a fraction as it is, unless it is a float with a short name.
 
     >>> upward(Fraction(0.1)), upward(0.1 + 0.2), upward(1 + Fraction(1, 10**13))
     ('0.1', '0.3', '1.00001')
