@@ -113,7 +113,7 @@ def level_reading(level: Record) -> str:
 
 
 LARGEST = 700.0
-"""A posterior probability is 100 % in three digits long before its bound is so large."""
+"""Bound from which a posterior probability is shown as 100 %; the power of e would be a needlessly long integer."""
 
 
 def level_meaning(level: Record) -> str:
