@@ -21,6 +21,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from noisewright.claims.readings import level_meaning, level_reading, reading
 from noisewright.core.certificates.checker import checker
 from noisewright.core.certificates.claims import claimed
 from noisewright.core.errors import CertificateError, NoisewrightError
@@ -31,11 +32,12 @@ from tests.attack.forge_honest import Document, honest, sealed
 from tests.attack.forge_releases import changed
 from tests.attack.reading import read_line, read_release
 from tests.attack.reading_meaning import read_meaning
+from tests.attack.reading_prices import prices_of, read_level, read_prices, read_short
 from tests.attack.truth import TooLargeError, UntrueError
 from tests.attack.truth_claims import judge_claim
 from tests.attack.truth_release import judge_release
 
-__all__ = ["Outcomes", "forge", "judged"]
+__all__ = ["Outcomes", "forge", "judged", "proved"]
 
 KEPT = Path(__file__).parents[1] / "fixtures" / "kept"
 SLOW = 30.0
@@ -77,7 +79,7 @@ def judged(document: Document, tool: Any = checker) -> tuple[str, str]:
     except (ValueError, RecursionError) as why:
         return "refused", str(why)
     try:
-        record = _proved(stated, tool)
+        record = proved(stated, tool)
     except tool.NotProved as why:
         short = 10 < len(str(why)) < 3000 and str(why).isprintable()
         return ("refused" if short else "FALSE"), f"refused by {str(why)!r}"
@@ -96,7 +98,7 @@ def judged(document: Document, tool: Any = checker) -> tuple[str, str]:
     return "true", said
 
 
-def _proved(document: Document, tool: Any) -> Document:
+def proved(document: Document, tool: Any) -> Document:
     """Return the record that is proved; for a release with floating parts, the one without their proofs."""
     try:
         return dict(tool.prove_record(document))
@@ -114,10 +116,16 @@ def _judge(record: Document, said: str, document: Document, tool: Any) -> None:
     if "parts" in record:
         judge_release(record, document)
         read_release(said, record)
+        if tool is checker and record["parts"]:
+            for price, delta in prices_of(record):
+                read_prices(price, delta)
         return
     judge_claim(record, document)
     read_line(said, record, document)
     if tool is checker:
+        read_short(reading(record), record, document)
+        for level in (one for one in record["conditions"] if one["code"] == "level"):
+            read_level(level_reading(level), level_meaning(level), level)
         try:
             meaning = claimed(document).in_words(delta=Fraction(record["delta"]))
         except CertificateError:

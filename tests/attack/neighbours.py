@@ -37,7 +37,7 @@ from openpyxl.cell import WriteOnlyCell
 
 import noisewright as nw
 
-__all__ = ["SOURCES", "WAYS", "compare"]
+__all__ = ["SOURCES", "WAYS", "compare", "differences"]
 
 Row = dict[str, Any]
 WAYS = ("unused", "dropped", "protected", "values", "rows")
@@ -190,7 +190,7 @@ def compare(kind: str, way: str, number: int, folder: Path, session: Any = None)
         found.append(place / "out")
     if plans[0] != plans[1]:
         return ["the plan differs"]
-    return list(_differences(*found, draws=way in ("protected", "values", "rows")))
+    return list(differences(*found, draws=way in ("protected", "values", "rows")))
 
 
 # Tables -------------------------------------------------------------------------------------------------------------------
@@ -343,7 +343,7 @@ def _given(kind: str, rows: list[Row], rng: np.random.Generator, folder: Path, s
 # Folders ------------------------------------------------------------------------------------------------------------------
 
 
-def _differences(one: Path, other: Path, draws: bool) -> Iterator[str]:
+def differences(one: Path, other: Path, draws: bool) -> Iterator[str]:
     files = [sorted(p.relative_to(folder) for p in folder.rglob("*") if p.is_file()) for folder in (one, other)]
     plain = [[PART.sub("UUID", str(path)) for path in names] for names in files]
     if plain[0] != plain[1]:

@@ -18,7 +18,16 @@ from typing import Any
 from tests.attack.truth import Document, dec
 from tests.attack.truth_claims import need, whole_loss
 
-__all__ = ["Reader", "read_line", "read_release", "things"]
+__all__ = [
+    "Reader",
+    "read_conditions",
+    "read_line",
+    "read_neighbours",
+    "read_release",
+    "read_shares",
+    "read_ways",
+    "things",
+]
 
 NUMBER = r"-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?(?:/[0-9]+)?"
 CLOSE = Fraction(1, 1000)
@@ -138,8 +147,8 @@ def read_line(text: str, record: Document, document: Document) -> None:
         reader.expect(f" between two {things(secret)}")
     _delta(reader, record["delta"])
     if secret.get("draws", 1) > 1:
-        _shares(reader, secret, document)
-    _conditions(reader, record["conditions"])
+        read_shares(reader, secret, document)
+    read_conditions(reader, record["conditions"])
     reader.end()
 
 
@@ -190,7 +199,7 @@ def _metric(reader: Reader, metric: Document) -> None:
         reader.expect(f" between points of the lattice 2^{metric['lattice']}")
 
 
-def _shares(reader: Reader, secret: Document, document: Document) -> None:
+def read_shares(reader: Reader, secret: Document, document: Document) -> None:
     """Read the cost of one person whom some of the draws can show: all of the loss of these draws, whatever they show."""
     uniform = document["claim"]["metric"].get("base") == "discrete"
     with localcontext() as context:
@@ -227,7 +236,7 @@ def _at_least(reader: Reader, words: str, least: Fraction) -> None:
     )
 
 
-def _conditions(reader: Reader, records: Sequence[Document]) -> None:
+def read_conditions(reader: Reader, records: Sequence[Document]) -> None:
     public = [one for one in records if one["code"] in ("public-file", "public-seed")]
     for one in records:
         if one not in public:
@@ -374,8 +383,8 @@ def read_release(text: str, record: Document) -> None:
     else:
         _cost(reader, record["epsilon"], record["delta"])
         reader.expect(" between ")
-        _neighbours(reader, relation)
-        _ways(reader, record)
+        read_neighbours(reader, relation)
+        read_ways(reader, record)
         reader.expect(f"; {len(parts):,} part{'' if len(parts) == 1 else 's'}:")
     for part in parts:
         reader.expect(f"\n  {part['kind']} ")
@@ -411,7 +420,7 @@ def _cost(reader: Reader, epsilon: Any, delta: Any) -> None:
     _delta(reader, delta)
 
 
-def _neighbours(reader: Reader, relation: Document) -> None:
+def read_neighbours(reader: Reader, relation: Document) -> None:
     unit, rows, there = relation["unit"], relation["rows"], relation["relation"] == "add-remove"
     if unit is None and there:
         reader.expect("two tables that are alike except for one row, which only one of them has")
@@ -429,7 +438,7 @@ def _neighbours(reader: Reader, relation: Document) -> None:
         reader.expect(f" (at most {rows}) have other values")
 
 
-def _ways(reader: Reader, record: Document) -> None:
+def read_ways(reader: Reader, record: Document) -> None:
     """Read by how much each column may differ: columns that are protected alike together, then those without protection."""
     left = [part for part in record["parts"] if part["kind"] == "column"]
     start = ": by "
@@ -486,13 +495,13 @@ def _part(reader: Reader, part: Document) -> None:
     reader.expect(" for ")
     _pair(reader, part["pair"])
     public = [one for one in part["conditions"] if one["code"] in ("public-file", "public-seed")]
-    _conditions(reader, [one for one in part["conditions"] if one not in public])
+    read_conditions(reader, [one for one in part["conditions"] if one not in public])
     if part["kind"] == "query":
         reader.expect(", the most that one unit changes the answer (stated)")
     if part["times"] > 1:
         reader.expect(f", {part['times']} times ")
         reader.number(part["loss"], "up")
-    _conditions(reader, public)
+    read_conditions(reader, public)
 
 
 def _pair(reader: Reader, pair: Document) -> None:

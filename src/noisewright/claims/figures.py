@@ -36,6 +36,8 @@ __all__ = [
 ROUNDINGS = {"up": ROUND_CEILING, "nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR}
 SLACK = {ROUND_CEILING: -1, ROUND_HALF_EVEN: 0, ROUND_FLOOR: 1}
 """In parts of 10^12: how much of a float is not shown, so that the float 0.1 is one tenth in either direction."""
+LARGEST = 1 << 1023
+"""Fractions from here on are not taken for floats."""
 CERTAIN = 4
 """A percentage that would take more digits than this not to read as certain is practically 100 %."""
 
@@ -79,12 +81,13 @@ def figure(value: float | Fraction, digits: int = 3, rounding: Literal["up", "ne
     size = abs(exact)
     if exact.denominator == 1 and size < 10**6:
         return f"{int(exact):,}"
-    if size >= 10**15:
+    if size >= 10**15 or size < Fraction(1, 10**6):
         return _shown(value, digits, ROUNDINGS[rounding])
+    exact = _allowed(value, digits, ROUNDINGS[rounding])
     for unit, name in ((10**12, " trillion"), (10**9, " billion"), (10**6, " million")):
         if size >= unit:
             return f"{_plain(exact / unit, digits, rounding)}{name}"
-    return _plain(exact, digits, rounding) if size >= Fraction(1, 10**6) else _shown(value, digits, ROUNDINGS[rounding])
+    return _plain(exact, digits, rounding)
 
 
 def decimals(value: float | Fraction, places: int = 4) -> str:
@@ -116,10 +119,11 @@ def percent(share: float | Fraction, digits: int = 3) -> str:
     """
     if share >= 1:
         return "100 %"
-    shown = figure(100 * Fraction(share), digits)
+    exact = 100 * _allowed(share, digits, ROUND_CEILING)
+    shown = figure(exact, digits)
     while shown == "100" and digits < CERTAIN:
         digits += 1
-        shown = figure(100 * Fraction(share), digits)
+        shown = figure(exact, digits)
     return "practically 100 %" if shown == "100" else f"{shown} %"
 
 
@@ -131,11 +135,24 @@ def _plain(value: Fraction, digits: int, rounding: str) -> str:
 def _shown(value: float | Fraction, digits: int, rounding: str) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    exact = Fraction(value) * Fraction(10**12 + (SLACK[rounding] if value > 0 else -SLACK[rounding]), 10**12)
+    exact = _allowed(value, digits, rounding)
     shown = Context(prec=digits, rounding=rounding).divide(Decimal(exact.numerator), Decimal(exact.denominator))
     shown = shown.normalize()
     plain = not shown or -5 <= shown.adjusted() < digits + 2
     return f"{shown:f}" if plain else f"{shown:e}".replace("e+", "e")
+
+
+def _allowed(value: float | Fraction, digits: int, rounding: str) -> Fraction:
+    """Return what is rounded: a float less its last digits; a fraction as it is, unless it is a float with a short name.
+
+    >>> upward(Fraction(0.1)), upward(0.1 + 0.2), upward(1 + Fraction(1, 10**13))
+    ('0.1', '0.3', '1.00001')
+    """
+    exact = Fraction(value)
+    if isinstance(value, float):
+        return exact * Fraction(10**12 + (SLACK[rounding] if value > 0 else -SLACK[rounding]), 10**12)
+    short = f"{float(exact):.{digits}g}" if abs(exact) < LARGEST else ""
+    return Fraction(short) if short and Fraction(float(short)) == exact else exact
 
 
 def ceil_div(numerator: int, denominator: int) -> int:

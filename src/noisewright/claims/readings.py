@@ -112,6 +112,10 @@ def level_reading(level: Record) -> str:
     return f"epsilon {phrases.up(level['level'])} between {phrases.within(level)}"
 
 
+LARGEST = 700.0
+"""Bound from which a posterior probability is shown as 100 %; the power of e would be a needlessly long integer."""
+
+
 def level_meaning(level: Record) -> str:
     """Return what an epsilon between any two points within a radius means.
 
@@ -120,7 +124,7 @@ def level_meaning(level: Record) -> str:
     most 2.72. A belief of 50 % in one of two such points can become at most 73.2 %.
     """
     bound = float_up(Fraction(level["level"]))
-    factor = factor_above(bound)
+    factor = factor_above(min(bound, LARGEST))
     such = f"two such {'places' if 'on_map' in level else 'points'}"
     belief = f"{rounded_up(100 * factor / (factor + 1), 3)} %"
     return phrases.odds(f"{phrases.within(level)},", factor_in_words(bound), such, belief)

@@ -52,20 +52,25 @@ LARGEST = 700
 """Beyond this epsilon, a factor is more than all floats, and a posterior probability is 1."""
 
 
-def posterior(epsilon: Fraction, prior: Fraction) -> float:
+def posterior(epsilon: Fraction, prior: Fraction) -> Fraction:
     """Return the largest posterior probability of one of two possibilities with this prior probability, rounded up."""
     if epsilon > LARGEST:
-        return 1.0 if prior > 0 else 0.0
+        return Fraction(prior > 0)
     factor = factor_above(float_up(epsilon))
-    return float_up(factor * prior / (factor * prior + 1 - prior))
+    return _certain(factor * prior / (factor * prior + 1 - prior))
 
 
-def guess(epsilon: Fraction, delta: Fraction) -> float:
+def guess(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return how often a guess between two equally likely possibilities is right at most, rounded up."""
     if epsilon > LARGEST:
-        return 1.0
+        return Fraction(1)
     factor = factor_above(float_up(epsilon))
-    return float_up(min(Fraction(1), (factor + delta) / (factor + 1)))
+    return _certain(min(Fraction(1), (factor + delta) / (factor + 1)))
+
+
+def _certain(share: Fraction) -> Fraction:
+    """Return a probability, or 1 where no float is between the two."""
+    return Fraction(1) if float_up(share) >= 1 else share
 
 
 def price(epsilon: Fraction, delta: Fraction) -> str:

@@ -263,7 +263,7 @@ def _release(document: dict[str, Any]) -> Verification:
         "context_aware": context,
         "order": found["order"],
         "simulated": found["simulated"],
-        "randomness": document["randomness"],
+        "randomness": randomness_phrase(document["randomness"]),
     }
     facts["limits"] = _limits(facts)
     claim = phrases.release_claim(found) if found["parts"] else None

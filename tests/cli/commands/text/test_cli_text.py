@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from noisewright.text import shipped, write_embedding
+from noisewright.text.noisy_documents import PrivateDocuments
 
 ROOT = Path(__file__).parents[4]
 NOTES = {
@@ -259,3 +260,29 @@ def test_a_calibration_without_words_is_refused(call, few, tmp_path, more, said)
     answer = call("text", "calibrate", tmp_path / "numbers.txt", "--embedding", few, *more)
     assert answer.code == 2
     assert said in answer.err
+
+
+def test_the_epsilon_of_one_word_is_rounded_up(call, notes, few, tmp_path):
+    words = ("--epsilon", "2.7182", "--embedding", few, "--size", "4")
+    exact = call("text", "obfuscate", notes, "-o", tmp_path / "json", *words, "--json").json["one_word"]["epsilon"]
+    shown = call("text", "obfuscate", notes, "-o", tmp_path / "page", *words).out
+    said = float(re.search(r"of\s+the\s+vocabulary\):\s+epsilon\s+([0-9.]+)", shown)[1])
+    assert exact * (1 - 1e-12) <= said <= exact * 1.01
+    assert f"{exact:.3g}" != f"{said:.3g}"  # it would be rounded down to the nearest
+
+
+def test_folders_of_neighbouring_documents_differ_in_draws_alone(call, notes, few, tmp_path, monkeypatch):
+    """Documents of any other words, lengths and names; every draw is the same word."""
+    monkeypatch.setattr(PrivateDocuments, "release_words", lambda self, texts: [["same"] * 4 for _ in texts])
+    found = []
+    for which, text in enumerate(("a short note", "ÄÖ Zylberstein 0171 " * 900, "?!")):
+        given = tmp_path / f"given{which}"
+        given.mkdir()
+        (given / f"author {which}.txt").write_text(text, encoding="utf-8")
+        (given / "other.txt").write_text("another note", encoding="utf-8")
+        out = tmp_path / f"out{which}"
+        done = call("text", "obfuscate", given, "-o", out, "--epsilon", "3", "--size", "4", "--embedding", few)
+        assert done.code == 0
+        found.append({path.name: path.read_bytes() for path in sorted(out.iterdir())})
+    assert found[0] == found[1] == found[2]
+    assert len(found[0]) == 3  # two documents and the certificate

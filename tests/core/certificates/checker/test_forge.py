@@ -8,6 +8,7 @@ import math
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -21,9 +22,12 @@ from tools.seal_checker import main as sealed
 
 import noisewright as nw
 from noisewright.claims import phrases
+from noisewright.cli import run
+from noisewright.core.certificates import claims
 from noisewright.core.certificates.checker import checker, checker_noise, checker_release, checker_version1
 from noisewright.core.certificates.checker.checker import NotProved, check
 from noisewright.mechanisms.registry import registry
+from noisewright.render import meaning
 
 KEPT = Path(__file__).parents[3] / "fixtures" / "kept" / "certificates"
 Document = dict[str, Any]
@@ -132,6 +136,33 @@ def test_a_name_of_a_file_writes_no_sentence() -> None:
     )
     called = changed("table, called", lambda d: d["claim"].update(metric={"called": "x) change by 1. And ("}))
     assert "within 1 ('x) change by 1. And (') change by a factor" in nw.verify(nw.Certificate(called)).facts["reading"]
+
+
+def test_a_release_with_lots_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The lots of a person are a name from the file, also where a release states them."""
+
+    def lots(document: Document) -> None:
+        for one in (document, document["parts"][0]["certificate"]):
+            one["randomness"] = {"lots": "a simulation"}
+        certificate = document["parts"][0]["certificate"]
+        certificate["digest"] = checker.digest(certificate)
+
+    (tmp_path / "certificate.json").write_text(json.dumps(changed("release, bits", lots)))
+    assert run(["verify", str(tmp_path / "certificate.json")]) == 0
+    assert '"drawn by each respondent with a simulation" (as stated)' in capsys.readouterr().out
+
+
+def test_the_meaning_of_a_level_beyond_all_floats_takes_no_time() -> None:
+    document = changed("planar, level", lambda d: d["claim"].update(level=str(10**12)))
+    began = time.monotonic()
+    claim = claims.prove(document)[0]
+    assert claim is not None
+    assert (
+        "by a factor of at most e^1e12. A belief of 50 % in one of two such points can become at most 100 %."
+        in meaning(claim, "")
+    )
+    assert judged(document)[0] == "true"
+    assert time.monotonic() - began < 2
 
 
 HAIR: dict[str, tuple[str, Callable[[Document], Any], str]] = {
@@ -315,7 +346,7 @@ def loose(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, script: str = "checker.py") -> str:
+def run_loose(folder: Path, script: str = "checker.py") -> str:
     files = sorted(path.name for path in folder.glob("*.json"))
     return subprocess.run(
         [sys.executable, script, *files], cwd=folder, capture_output=True, text=True, check=False
@@ -323,7 +354,7 @@ def run(folder: Path, script: str = "checker.py") -> str:
 
 
 def test_nothing_is_imported_from_the_folder(loose: Path) -> None:
-    honest_words = run(loose)
+    honest_words = run_loose(loose)
     assert honest_words.count(": proved: ") == 3
     standard = [
         "__future__",
@@ -340,16 +371,16 @@ def test_nothing_is_imported_from_the_folder(loose: Path) -> None:
     ]
     for name in [*standard, "collections", "typing", "bisect", "abc"]:
         (loose / f"{name}.py").write_text("print('a stranger was run')\n")
-    assert run(loose) == honest_words
+    assert run_loose(loose) == honest_words
     (loose / "elsewhere").mkdir()
     (loose / "elsewhere" / "link.py").symlink_to(loose / "checker.py")
-    assert "stranger" not in run(loose, "elsewhere/link.py")
+    assert "stranger" not in run_loose(loose, "elsewhere/link.py")
 
 
 @pytest.mark.parametrize("name", ["checker_noise.py", "checker_release.py"])
 def test_another_file_in_place_of_a_sibling_is_not_run(loose: Path, name: str) -> None:
     with open(loose / name, "a") as file:
         file.write("print('a stranger was run')\n")
-    said = run(loose)
+    said = run_loose(loose)
     assert "stranger" not in said
     assert f"is proved in a second file, {name}, which must lie beside this program, as it was written with it" in said

@@ -60,6 +60,7 @@ def obfuscate(
 
     from noisewright.cli.commands.text._preview import preview as page_of
     from noisewright.core.errors import ParameterError
+    from noisewright.core.exact import upward
     from noisewright.files.atomic import write_atomically
     from noisewright.text.documents.files import text_files
     from noisewright.text.embeddings.measuring import QUANTILES, summary
@@ -111,7 +112,7 @@ def obfuscate(
         ("promise", promise),
         (
             "one word",
-            f"for its nearest neighbour ({near:.3g} away, in the middle of the vocabulary): epsilon {one_word:.3g}",
+            f"for its nearest neighbour ({near:.3g} away, in the middle of the vocabulary): epsilon {upward(one_word, 3)}",
         ),
         ("numerics", _numerics(data["numerics"] == "exact")),
         ("size", sizes_in_words(done)),
