@@ -16,8 +16,10 @@ from noisewright.claims.figures import downward, factor_above, factor_in_words, 
 
 __all__ = [
     "FAMILY_UNITS",
+    "NOTHING_HIDDEN",
     "NOT_BY_DISTANCE",
     "NO_EPSILON",
+    "OF_DOCUMENTS",
     "OF_PICTURES",
     "OF_REGIONS",
     "ROWS",
@@ -34,7 +36,9 @@ __all__ = [
     "not_hidden",
     "odds_changed",
     "of_each_bit",
+    "of_each_place",
     "one_person",
+    "one_word",
     "per_unit",
     "rate",
     "reading",
@@ -136,6 +140,10 @@ OF_REGIONS = (
     "Privacy loss between any two pictures of one size, all regions together, or any two contents of one hidden place; see "
     "--pixels."
 )
+OF_DOCUMENTS = (
+    "Of N words each, two documents lose at most epsilon times the cost of matching them, never N times that."
+)
+NOTHING_HIDDEN = "None: nothing was hidden, and what came out shows all that the originals show."
 ROWS = {  # what an epsilon is counted by, for noise on a count or on the values of a row
     "count": "for each row that is added or taken away",
     "geometric": "for each place between two values in their order",
@@ -215,6 +223,19 @@ def one_person(draws: int, epsilon: Any, most: Any) -> str:
         f"epsilon = {upward(epsilon)} ({phrases.number_of(draws, 'draw')}) if they are followed once; they may be several of the "
         f"faces followed, and lose up to {upward(most)}"
     )
+
+
+def of_each_place(places: int, record: Record) -> str:
+    """Return what a person costs who is in several hidden places, or in several pictures."""
+    return (
+        f"{phrases.number_of(places, 'place')} in a picture at most, with epsilon = {upward(Fraction(record['epsilon']))} for "
+        "each; the losses of a person who is in several places, or in several pictures, add up"
+    )
+
+
+def one_word(distance: float, epsilon: float) -> str:
+    """Return what one word costs that is replaced by its nearest neighbour."""
+    return f"for its nearest neighbour ({distance:.3g} away, in the middle of the vocabulary): epsilon {upward(epsilon, 3)}"
 
 
 # Hashes ---------------------------------------------------------------------------------------------------------------------

@@ -12,16 +12,24 @@ from fractions import Fraction
 from noisewright.claims.figures import factor_above, figure, float_up, percent, upward
 
 __all__ = [
+    "ADD_UP",
     "BELIEF",
+    "CHANGED",
     "GLOSSARY",
     "GUESSES",
+    "KEPT",
+    "ORDER_SHOWN",
     "PROTECTED",
     "belief",
     "beliefs",
     "context_aware",
+    "exact",
     "extra",
     "farther",
+    "given_away",
     "guess",
+    "kept",
+    "kept_warning",
     "meaning",
     "odds",
     "posterior",
@@ -29,6 +37,7 @@ __all__ = [
     "promise",
     "together",
     "total",
+    "trained",
     "unprotected",
     "weak",
     "whose",
@@ -48,6 +57,12 @@ GLOSSARY = {
     "Epsilon": "How much odds may change: by a factor of at most 2.72 (e) for 1, 7.4 for 2, 1.11 for 0.1. Smaller is safer.",
     "Delta": "An extra probability, beyond what epsilon allows, that any event may have; small.",
 }
+ADD_UP = "All parts and all releases add up."
+KEPT = "released as it is, not protected"
+"""The entry of a ledger for a column that was released unchanged."""
+CHANGED = "changed by a learned privatiser: context-aware, no epsilon"
+"""The entry of a ledger for a column without an epsilon."""
+ORDER_SHOWN = "Not protected either: the order of the rows, which is that of the table."
 LARGEST = 700
 """Beyond this epsilon, a factor is more than all floats, and a posterior probability is 1."""
 
@@ -140,6 +155,26 @@ def context_aware(columns: str) -> str:
     )
 
 
+def trained(columns: str) -> str:
+    """Return that columns have no epsilon, for a report."""
+    return f"No epsilon is promised for {columns}, changed by a learned privatiser, as its file says."
+
+
+def kept(columns: str) -> str:
+    """Return that columns are released unchanged, for a report."""
+    return f"Not protected at all: {columns}, released unchanged."
+
+
+def exact(answers: str) -> str:
+    """Return that answers have no noise, for a report."""
+    return f"Not protected either: {answers}, answered exactly."
+
+
+def kept_warning(columns: str) -> str:
+    """Return what to check before columns are released unchanged."""
+    return f"{columns}: kept as it is, so not protected; make sure that it points to nobody."
+
+
 def farther(columns: str) -> str:
     """Return what is promised beyond the protected distances."""
     return (
@@ -155,12 +190,17 @@ def whose(unit: str | None) -> str:
     return f"This release protects each {unit}: all rows with the same value of that column count as one."
 
 
-def extra(delta: Fraction) -> str:
+def extra(delta: Fraction, whose: str = "unit") -> str:
     """Return what a delta adds to a bound on the odds."""
     return (
-        f"Odds are bounded up to an extra probability of {figure(delta)} (delta), which may fall on outputs that give a unit "
+        f"Odds are bounded up to an extra probability of {figure(delta)} (delta), which may fall on outputs that give a {whose} "
         "away. It is not the probability that odds change more than the factor says, which can be larger."
     )
+
+
+def given_away(delta: Fraction) -> str:
+    """Return what a delta means among people, for a person who decides about it."""
+    return f"{extra(delta, 'secret')} About one person in {figure(1 / delta, rounding='down')} may be given away so."
 
 
 def weak(title: str, epsilon: Fraction, none: bool) -> str:

@@ -431,7 +431,7 @@ def _warnings(plan: Plan) -> list[str]:
         if column.in_the_clear:
             found.append(f"{listed(column.names)}: in the clear, so {phrases.OPEN}: {listed(column.in_the_clear)}.")
     if plan.kept:
-        found.append(f"{listed(plan.kept)}: kept as it is, so not protected; make sure that it points to nobody.")
+        found.append(totals.kept_warning(listed(plan.kept)))
     for column in plan.context_aware:
         found.append(totals.context_aware(listed(column.names)))
         promise: Any = None if column.mechanism is None else column.mechanism.guarantee
