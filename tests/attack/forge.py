@@ -17,7 +17,6 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +118,7 @@ def _judge(record: Document, said: str, document: Document, tool: Any) -> None:
     read_line(said, record, document)
     if tool is checker:
         try:
-            meaning = claimed(document).in_words(delta=Fraction(record["delta"]))
+            meaning = claimed(document).in_words()
         except CertificateError:
             return
         read_meaning(meaning, record)

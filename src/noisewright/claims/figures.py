@@ -35,7 +35,10 @@ __all__ = [
 
 ROUNDINGS = {"up": ROUND_CEILING, "nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR}
 SLACK = {ROUND_CEILING: -1, ROUND_HALF_EVEN: 0, ROUND_FLOOR: 1}
-"""In parts of 10^12: how much of a float is not shown, so that the float 0.1 is one tenth in either direction."""
+"""In parts of 10^12: how much of a float is not shown, so that the float 0.1 is one tenth in either direction. A fraction has
+no such allowance, and losses are given as fractions."""
+FLOATS = 1 << 1023
+"""Numbers from here on are not taken for floats, since the largest float is less than twice as large."""
 CERTAIN = 4
 """A percentage that would take more digits than this not to read as certain is practically 100 %."""
 
@@ -43,11 +46,13 @@ CERTAIN = 4
 def upward(value: float | Fraction, digits: int = 6) -> str:
     """A number in at most ``digits`` significant digits, rounded up: what may be said of an epsilon or a delta.
 
-    Only the last digits of a float are not shown: an excess of less than one part in 10^12, such as that of the float 0.1 over
-    one tenth.
+    A fraction is never shown as less than it is; losses are given so. Only the last digits of a float, which was measured or
+    typed, are not shown: an excess of less than one part in 10^12, such as that of the float 0.1 over one tenth.
 
     >>> upward(0.6931471805599453), upward(1.0), upward(2.0**-40, 3)
     ('0.693148', '1', '9.1e-13')
+    >>> upward(0.1), upward(Fraction(0.1)), upward(Fraction(1, 10)), upward(Fraction(1) + Fraction(1, 10**15))
+    ('0.1', '0.10000000000000001', '0.1', '1.00001')
     """
     return _shown(value, digits, ROUND_CEILING)
 
@@ -93,7 +98,9 @@ def decimals(value: float | Fraction, places: int = 4) -> str:
     >>> decimals(0.3), decimals(2.00001)
     ('0.3000', '2.0001')
     """
-    exact = Fraction(value) * Fraction(10**12 - (1 if value > 0 else -1), 10**12)
+    exact = Fraction(value)
+    if isinstance(value, float):
+        exact *= Fraction(10**12 - (1 if value > 0 else -1), 10**12)
     return f"{Decimal(math.ceil(exact * 10**places)).scaleb(-places):.{places}f}"
 
 
@@ -131,7 +138,13 @@ def _plain(value: Fraction, digits: int, rounding: str) -> str:
 def _shown(value: float | Fraction, digits: int, rounding: str) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    exact = Fraction(value) * Fraction(10**12 + (SLACK[rounding] if value > 0 else -SLACK[rounding]), 10**12)
+    exact = Fraction(value)
+    if isinstance(value, float):
+        exact *= Fraction(10**12 + (SLACK[rounding] if value > 0 else -SLACK[rounding]), 10**12)
+    elif rounding != ROUND_HALF_EVEN and abs(exact) < FLOATS:
+        short = f"{float(exact):.{digits}g}"
+        beyond = Fraction(short) < exact if rounding == ROUND_CEILING else Fraction(short) > exact
+        digits = 17 if beyond and Fraction(float(short)) == exact else digits  # the float just beyond a short number
     shown = Context(prec=digits, rounding=rounding).divide(Decimal(exact.numerator), Decimal(exact.denominator))
     shown = shown.normalize()
     plain = not shown or -5 <= shown.adjusted() < digits + 2

@@ -235,7 +235,7 @@ def of_each_place(places: int, record: Record) -> str:
 
 def one_word(distance: float, epsilon: float) -> str:
     """Return what one word costs that is replaced by its nearest neighbour."""
-    return f"for its nearest neighbour ({distance:.3g} away, in the middle of the vocabulary): epsilon {upward(epsilon, 3)}"
+    return f"for its nearest neighbour ({distance:.3g} away, in the middle of the vocabulary): epsilon {upward(Fraction(epsilon), 3)}"
 
 
 # Hashes ---------------------------------------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ def of_each_bit(epsilon: object) -> str:
 
 def hashes_in_short(epsilon: Fraction, bits: int, radius: str, loss: float | None) -> str:
     """Return the largest losses between two profiles: within a radius, if that is known, and between any two."""
-    near = "" if loss is None else f"two profiles at most {radius} apart: a loss of {upward(loss, 4)}; "
+    near = "" if loss is None else f"two profiles at most {radius} apart: a loss of {upward(Fraction(loss), 4)}; "
     return f"{near}any two profiles: a loss of {upward(epsilon * bits, 4)} at most, whatever is known"
 
 
@@ -284,7 +284,7 @@ def seed_meaning(record: Record) -> str:
     most = record["epsilon"] * record["bits"]
     return (
         f"For any two profiles {'within' if record['within'] else 'at exactly'} {downward(record['distance'])} "
-        f"({record['measure']}) that were fixed before the seed was drawn: {held} e^{upward(record['loss'], 4)} times as likely "
+        f"({record['measure']}) that were fixed before the seed was drawn: {held} e^{upward(Fraction(record['loss']), 4)} times as likely "
         f"under one as under the other{extra}. Two profiles that are chosen when the seed is known can be told apart by a factor "
         f"of e^{upward(record['epsilon'], 4)} for every bit in which their hashes differ, and of e^{upward(most, 4)} if all do."
     )
@@ -309,7 +309,7 @@ def context_line(record: Record) -> str:
 def context_meaning(record: Record) -> str:
     """Return a context-aware claim and its limits in full; numbers are rounded up."""
     told = record["information"]
-    extra = "" if told is None else f" A release tells at most {upward(told, 4)} nats about it."
+    extra = "" if told is None else f" A release tells at most {upward(Fraction(told), 4)} nats about it."
     if not record["converged"]:
         extra += " The training of the mechanism did NOT come to rest with its budget spent."
     return (

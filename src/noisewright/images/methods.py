@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, float_up
+from noisewright.core.exact import Exact
 from noisewright.core.guarantee import Guarantee, split
 from noisewright.images.faces.code_space import LatentMetric
 from noisewright.images.hidden_faces import PrivateFaces, measured_in_words
@@ -160,9 +160,9 @@ class PixelMethod(Method):
         made = self.mechanisms(height, width, channels)
         found = made[0].guarantee
         if self.regions and isinstance(found.metric, ChangedPixels):
-            found = Guarantee(found.epsilon, replace(found.metric, inside=self.inside))
+            found = replace(found, metric=replace(found.metric, inside=self.inside))
         elif self.regions and made[0].between == "pictures":
-            found = Guarantee(float_up(sum((one.epsilon for one in made), Fraction(0))), AnyPicture(self.inside))
+            found = Guarantee.exactly(sum((one.epsilon for one in made), Fraction(0)), AnyPicture(self.inside))
         return Promise(found, found.in_words(self.pixels or 1), made[0].clear_in_words())
 
     @property
@@ -220,12 +220,12 @@ def promise_of_each(made: PictureMechanism, many: int, part: Literal["region", "
     """
     each, inside = made.guarantee, Inside(part, many, many)
     if isinstance(each.metric, AnyPicture):  # of the frame that a place is seen in
-        found, farthest = Guarantee(float_up(many * Fraction(each.epsilon)), AnyPicture(inside)), 1
-        each = Guarantee(each.epsilon, AnyPicture(Inside(part, 1)))
+        found, farthest = Guarantee.exactly(many * each.stated("epsilon"), AnyPicture(inside)), 1
+        each = replace(each, metric=AnyPicture(Inside(part, 1)))
     else:
         assert isinstance(each.metric, LatentMetric)
-        found, farthest = Guarantee(each.epsilon, replace(each.metric, inside=inside)), many
-        each = Guarantee(each.epsilon, replace(each.metric, inside=Inside(part, 1)))
+        found, farthest = replace(each, metric=replace(each.metric, inside=inside)), many
+        each = replace(each, metric=replace(each.metric, inside=Inside(part, 1)))
     return Promise(found, found.in_words(farthest), made.clear_in_words(), each, made.measured)
 
 

@@ -36,7 +36,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import Part, product_certificate
 from noisewright.core.certificates.records import clear_record
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import float_up, positive_fraction
+from noisewright.core.exact import positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.resource import Resource, public_keys
 from noisewright.images.faces.code_space import CodeSpace
@@ -76,7 +76,7 @@ class NoisyCodes:
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` per unit of the distance of codes."""
-        return Guarantee(float_up(self.epsilon), self.space.metric)
+        return Guarantee.exactly(self.epsilon, self.space.metric)
 
     def map(self, distance: float) -> float:
         """The largest log-ratio for two codes at this distance."""

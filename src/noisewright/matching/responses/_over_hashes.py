@@ -61,7 +61,7 @@ class OverHashes:
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` for every hash that differs."""
-        return Guarantee(float_up(self.epsilon), CodeDistance(self.scheme, self.answers))
+        return Guarantee.exactly(self.epsilon, CodeDistance(self.scheme, self.answers))
 
     @cached_property
     def response(self) -> ResponseMechanism:

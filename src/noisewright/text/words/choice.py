@@ -117,7 +117,7 @@ class WordChoice:
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` for each unit of distance between word vectors."""
-        return Guarantee(float_up(self.epsilon), WordDistance(self.embedding))
+        return Guarantee.exactly(self.epsilon, WordDistance(self.embedding))
 
     @cached_property
     def weights(self) -> Weights:
