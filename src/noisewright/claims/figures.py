@@ -142,9 +142,9 @@ def _shown(value: float | Fraction, digits: int, rounding: str) -> str:
     if isinstance(value, float):
         exact *= Fraction(10**12 + (SLACK[rounding] if value > 0 else -SLACK[rounding]), 10**12)
     elif rounding != ROUND_HALF_EVEN and abs(exact) < FLOATS:
-        short = f"{float(exact):.{digits}g}"
-        beyond = Fraction(short) < exact if rounding == ROUND_CEILING else Fraction(short) > exact
-        digits = 17 if beyond and Fraction(float(short)) == exact else digits  # the float just beyond a short number
+        near, missed = Fraction(f"{float(exact):.{digits}g}"), exact if rounding == ROUND_CEILING else -exact
+        missed -= near if rounding == ROUND_CEILING else -near
+        digits = 17 if 0 < missed * 10**12 <= abs(exact) else digits  # hardly more than a short number, which it is not
     shown = Context(prec=digits, rounding=rounding).divide(Decimal(exact.numerator), Decimal(exact.denominator))
     shown = shown.normalize()
     plain = not shown or -5 <= shown.adjusted() < digits + 2

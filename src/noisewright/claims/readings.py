@@ -235,7 +235,8 @@ def of_each_place(places: int, record: Record) -> str:
 
 def one_word(distance: float, epsilon: float) -> str:
     """Return what one word costs that is replaced by its nearest neighbour."""
-    return f"for its nearest neighbour ({distance:.3g} away, in the middle of the vocabulary): epsilon {upward(Fraction(epsilon), 3)}"
+    loss = upward(Fraction(epsilon), 3)
+    return f"for its nearest neighbour ({distance:.3g} away, in the middle of the vocabulary): epsilon {loss}"
 
 
 # Hashes ---------------------------------------------------------------------------------------------------------------------
@@ -281,10 +282,10 @@ def seed_meaning(record: Record) -> str:
         held = f"but with probability {delta} over seed and noise, the code that is sent is no more than"
     else:
         held, extra = "no event of seed and code is more than", f", plus {delta}"
-    most = record["epsilon"] * record["bits"]
+    most, loss = record["epsilon"] * record["bits"], upward(Fraction(record["loss"]), 4)
     return (
         f"For any two profiles {'within' if record['within'] else 'at exactly'} {downward(record['distance'])} "
-        f"({record['measure']}) that were fixed before the seed was drawn: {held} e^{upward(Fraction(record['loss']), 4)} times as likely "
+        f"({record['measure']}) that were fixed before the seed was drawn: {held} e^{loss} times as likely "
         f"under one as under the other{extra}. Two profiles that are chosen when the seed is known can be told apart by a factor "
         f"of e^{upward(record['epsilon'], 4)} for every bit in which their hashes differ, and of e^{upward(most, 4)} if all do."
     )

@@ -209,7 +209,11 @@ class FaceMethod(Method):
         return found if not many else of_all_draws(found, Inside("region", many, many))
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
-        """Of all regions together, and of each."""
+        """Of all regions together, and of each; of the whole picture, if it has none."""
+        if not self.regions:
+            made = self.mechanisms(height, width, channels)[0]
+            found = made.guarantee
+            return Promise(found, found.in_words(), made.clear_in_words(), None, made.measured)
         return promise_of_each(self.mechanisms(height, width, channels)[0], places, "region")
 
 
