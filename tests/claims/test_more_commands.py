@@ -235,7 +235,7 @@ def test_texts_say_what_their_certificate_has(few: str, name: str) -> None:
 
     shown = shown_by(*command, pages=("page.html",), clear=clear)
     document = json.loads(Path("out/certificate.json").read_text())
-    stated = guarantee_of({"conditions": [], **document["claim"]})  # not proved if it is drawn in floats
+    stated = guarantee_of({"scope": "metric", "conditions": [], **document["claim"]})  # not proved if it is drawn in floats
     known = of_files("out/certificate.json") if document["numerics"] == "exact" else set()
     known |= {stated.in_words(), stated.reading(), str(stated)}
     assert {kind: found for kind, text in shown.items() if (found := remains(text, known))} == {}
@@ -263,14 +263,14 @@ def test_a_privatiser_says_what_its_file_has(here: Path) -> None:
     Path("people.csv").write_text("\n".join(["town,ill", *rows]) + "\n")
     few = ("--attackers", "nearest neighbours")
     command = ("learn", "train", "people.csv", "--private", "ill", "--distortion", "0.2", "-o", "p.nwm", *few)
-    shown = shown_by(*command, clear=Path("p.nwm").unlink)
+    shown = {"page": flat(printed(*command))}
     made = GAPPrivatiser.load("p.nwm").at(0.2)
     known = {readings.NO_EPSILON, str(made.guarantee), made.guarantee.in_words()}
     assert {kind: found for kind, text in shown.items() if (found := remains(text, known))} == {}
     assert readings.NO_EPSILON in shown["page"]
 
 
-@pytest.mark.parametrize("place", range(0, 50, 3))
+@pytest.mark.parametrize("place", range(0, 50, 7))
 def test_a_ledger_says_what_the_certificate_of_its_release_has(here: Path, place: int) -> None:
     policy = list(policies())[place]
     nw.release(policy, TABLE, output="out", ledger="ledger.sqlite")

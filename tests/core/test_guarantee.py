@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any

@@ -52,7 +52,7 @@ def upward(value: float | Fraction, digits: int = 6) -> str:
     >>> upward(0.6931471805599453), upward(1.0), upward(2.0**-40, 3)
     ('0.693148', '1', '9.1e-13')
     >>> upward(0.1), upward(Fraction(0.1)), upward(Fraction(1, 10)), upward(Fraction(1) + Fraction(1, 10**15))
-    ('0.1', '0.10000000000000001', '0.1', '1.00001')
+    ('0.1', '0.10000000000000001', '0.1', '1.000000000000001')
     """
     return _shown(value, digits, ROUND_CEILING)
 
@@ -89,7 +89,7 @@ def figure(value: float | Fraction, digits: int = 3, rounding: Literal["up", "ne
     for unit, name in ((10**12, " trillion"), (10**9, " billion"), (10**6, " million")):
         if size >= unit:
             return f"{_plain(exact / unit, digits, rounding)}{name}"
-    return _plain(exact, digits, rounding) if size >= Fraction(1, 10**6) else _shown(value, digits, ROUNDINGS[rounding])
+    return _plain(value, digits, rounding) if size >= Fraction(1, 10**6) else _shown(value, digits, ROUNDINGS[rounding])
 
 
 def decimals(value: float | Fraction, places: int = 4) -> str:
@@ -123,14 +123,15 @@ def percent(share: float | Fraction, digits: int = 3) -> str:
     """
     if share >= 1:
         return "100 %"
-    shown = figure(100 * Fraction(share), digits)
+    hundred = 100 * share if isinstance(share, float) else 100 * Fraction(share)
+    shown = figure(hundred, digits)
     while shown == "100" and digits < CERTAIN:
         digits += 1
-        shown = figure(100 * Fraction(share), digits)
+        shown = figure(hundred, digits)
     return "practically 100 %" if shown == "100" else f"{shown} %"
 
 
-def _plain(value: Fraction, digits: int, rounding: str) -> str:
+def _plain(value: float | Fraction, digits: int, rounding: str) -> str:
     shown = Decimal(_shown(value, digits, ROUNDINGS[rounding]))
     return f"{shown:,f}"
 

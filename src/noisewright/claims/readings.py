@@ -135,10 +135,12 @@ def level_meaning(level: Record) -> str:
 FAMILY_UNITS = (
     "The epsilon of response is between any two answers; that of geometric and exponential for each 1 of difference."
 )
-OF_PICTURES = "Between any two pictures; for faces, between any two faces."
+OF_PICTURES = (
+    f"Between any two {phrases.noun('picture', None)}; for faces, between any two {phrases.noun('face', None)}."
+)
 OF_REGIONS = (
-    "Privacy loss between any two pictures of one size, all regions together, or any two contents of one hidden place; see "
-    "--pixels."
+    f"Privacy loss between any two {phrases.noun('picture', None)}, all regions together, or any two contents of one hidden "
+    "place; see --pixels."
 )
 OF_DOCUMENTS = (
     "Of N words each, two documents lose at most epsilon times the cost of matching them, never N times that."

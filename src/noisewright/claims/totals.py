@@ -20,6 +20,7 @@ __all__ = [
     "KEPT",
     "ORDER_SHOWN",
     "PROTECTED",
+    "become",
     "belief",
     "beliefs",
     "context_aware",
@@ -100,10 +101,17 @@ def promise(epsilon: Fraction, delta: Fraction, between: str, rows: int = 1) -> 
 
 def belief(epsilon: Fraction, delta: Fraction) -> str:
     """Return the posterior probability that 50 % becomes at most; with a delta, how often a guess is right at most."""
-    return f"right at most {percent(guess(epsilon, delta))} of the time" if delta else percent(posterior(epsilon, HALF))
+    if delta:
+        return f"right at most {percent(Fraction(guess(epsilon, delta)))} of the time"
+    return become(epsilon, HALF)
 
 
 HALF = Fraction(1, 2)
+
+
+def become(epsilon: Fraction, prior: Fraction) -> str:
+    """Return the posterior probability that a prior probability becomes at most, rounded up."""
+    return percent(Fraction(posterior(epsilon, prior)))
 
 
 def odds(epsilon: Fraction, delta: Fraction) -> str:
@@ -119,23 +127,24 @@ def beliefs(epsilon: Fraction, priors: Sequence[Fraction]) -> str:
     """Return how far odds change at most, and the posterior probability that each prior probability becomes at most."""
     high = epsilon > 20
     factor = f"e^{upward(epsilon, 4)}" if high else figure(factor_above(float_up(epsilon)))
-    become = [f"a belief of {figure(100 * prior)} % at most {percent(posterior(epsilon, prior))}" for prior in priors]
-    listed = f"{', '.join(become[:-1])} and {become[-1]}" if len(become) > 1 else "".join(become)
+    told = [f"a belief of {figure(100 * prior)} % at most {become(epsilon, prior)}" for prior in priors]
+    listed = f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else "".join(told)
     return f"Odds change by a factor of at most {factor}: {listed}."
 
 
 def meaning(epsilon: Fraction, delta: Fraction) -> str:
     """Return what the total of a release means for somebody who compares two neighbouring tables."""
     if delta:
+        right = percent(Fraction(guess(epsilon, delta)))
         return (
             f"Between two such tables no event is more than e^{upward(epsilon, 4)} times as likely under one as under the other, "
-            f"plus {upward(delta, 3)}. Somebody who guesses between them is right at most {percent(guess(epsilon, delta))} of "
+            f"plus {upward(delta, 3)}. Somebody who guesses between them is right at most {right} of "
             "the time."
         )
     return (
         "Whatever is released, and whatever else somebody knows, the odds between two such tables change by a factor of at most "
-        f"e^{upward(epsilon, 4)}: a belief of 1 % can become at most {percent(posterior(epsilon, Fraction(1, 100)))}, one of "
-        f"50 % at most {percent(posterior(epsilon, HALF))}."
+        f"e^{upward(epsilon, 4)}: a belief of 1 % can become at most {become(epsilon, Fraction(1, 100))}, one of "
+        f"50 % at most {become(epsilon, HALF)}."
     )
 
 
