@@ -22,11 +22,11 @@ exact = st.fractions(Fraction(1, 10**6), 600) | st.floats(1e-9, 600).map(Fractio
 
 
 def holds(shown: str, truth: Fraction, digits: int = 17) -> None:
-    """Assert that a shown number of at most so many significant digits is the truth rounded up."""
+    """Assert that a shown number is the truth, rounded up in at most this number of significant digits."""
     number = Decimal(shown.replace(",", ""))
     exponent = number.as_tuple().exponent
     assert isinstance(exponent, int)
-    exponent = max(exponent, number.adjusted() - digits + 1)  # an integer ends in zeros that are no digits
+    exponent = max(exponent, number.adjusted() - digits + 1)  # the last zeros of an integer do not count
     assert truth <= Fraction(number) < truth + Fraction(10) ** exponent
 
 

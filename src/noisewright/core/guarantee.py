@@ -363,7 +363,7 @@ class Guarantee:
         return replace(self, metric=metric)._with(Fraction(1), delta, failure, conditions)
 
     def _with(self, epsilon: Fraction, delta: Fraction, failure: float, conditions: tuple[Condition, ...]) -> Guarantee:
-        """Return the same with other numbers, which are exact but for the probability of unlucky seeds."""
+        """Return the same guarantee with other numbers; epsilon and delta are exact."""
         more: dict[str, Any] = {"scope": self.scope, "radius": self.radius}
         return Guarantee.exactly(epsilon, self.metric, delta, seed_failure=failure, conditions=conditions, **more)
 

@@ -209,7 +209,7 @@ class FaceMethod(Method):
         return found if not many else of_all_draws(found, Inside("region", many, many))
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
-        """Of all regions together, and of each; of the whole picture, if it has none."""
+        """Return the promise for all regions together and for each, or for the whole picture if it has none."""
         if not self.regions:
             made = self.mechanisms(height, width, channels)[0]
             found = made.guarantee
