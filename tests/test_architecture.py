@@ -38,7 +38,9 @@ def table_rows(text: str) -> Iterator[list[str]]:
 
 
 def test_the_rooms_and_sub_packages_of_the_page_are_those_of_the_source() -> None:
-    listed = {row[0].strip("`"): re.findall(r"`(\w+)`", row[2]) for row in table_rows(section("Packages and public API"))}
+    listed = {
+        row[0].strip("`"): re.findall(r"`(\w+)`", row[2]) for row in table_rows(section("Packages and public API"))
+    }
     assert listed == {room: sub_packages(SOURCE, room) for room in rooms(SOURCE)}
     assert all(row[1] for row in table_rows(section("Packages and public API")))
 

@@ -32,7 +32,7 @@ from scipy.special import lambertw
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, GuaranteeError, NoChannelError, ParameterError
-from noisewright.core.exact import Exact, float_up, positive_fraction, upward
+from noisewright.core.exact import Exact, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.metrics.algebra import line_in
 from noisewright.mechanisms.auditing import MechanismAudit
@@ -141,7 +141,7 @@ class AttackTarget:
     @property
     def claimed(self) -> Guarantee:
         """The claim, which is false of what is drawn."""
-        return Guarantee(float_up(self.epsilon), line_in(self.sensitivity), scope=self.scope)
+        return Guarantee.exactly(self.epsilon, line_in(self.sensitivity), scope=self.scope)
 
     @property
     def guarantee(self) -> NoReturn:

@@ -17,7 +17,6 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +126,7 @@ def _judge(record: Document, said: str, document: Document, tool: Any) -> None:
         for level in (one for one in record["conditions"] if one["code"] == "level"):
             read_level(level_reading(level), level_meaning(level), level)
         try:
-            meaning = claimed(document).in_words(delta=Fraction(record["delta"]))
+            meaning = claimed(document).in_words()
         except CertificateError:
             return
         read_meaning(meaning, record)

@@ -209,12 +209,13 @@ def read_shares(reader: Reader, secret: Document, document: Document) -> None:
     touching = secret.get("touching", 1)
     reader.expect("; ")
     _cost_of(reader, each * touching, stated * touching)
-    draws = "1 draw" if touching == 1 else f"{touching:,} draws"
-    reader.expect(f" for one person whom at most {draws} of {secret['draws']:,} can show")
+    draws = secret["draws"]
+    many = f"all {draws:,}" if touching == draws else f"at most {touching:,} of the {draws:,}"
+    reader.expect(f" for a person who is in {many} draws")
     if not uniform:
         reader.expect(", and ")
         _cost_of(reader, each * secret["draws"], stated * secret["draws"])
-        reader.expect(" for all of them")
+        reader.expect(" for all draws together")
 
 
 def _cost_of(reader: Reader, least: Fraction, delta: Fraction) -> None:

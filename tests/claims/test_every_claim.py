@@ -30,7 +30,6 @@ from noisewright.claims import phrases, readings, totals
 from noisewright.cli import run
 from noisewright.core.certificates.checker import checker, checker_release
 from noisewright.core.certificates.claims import claimed, guarantee_of, prove
-from noisewright.core.exact import float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.bags import Neighbours
 
@@ -116,7 +115,6 @@ def of_mechanism(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
     found = {phrases.line(record), phrases.claim(record), readings.reading(record), readings.needs(record)}
     found |= {guarantee.in_words(), str(guarantee), guarantee.reading(), str(guarantee_of(record))}
     found |= {phrases.distances(checker.current(document)["claim"]["distances"])}
-    found |= {guarantee.in_words(delta=checker.number(str(document["claim"]["delta"])))}
     if claim is not None:
         found |= {render.short(claim), render.meaning(claim, "")}
     return found
@@ -128,8 +126,9 @@ def of_release(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
     found = {phrases.tables(record), phrases.neighbours(relation), phrases.public_facts(relation)}
     found |= {phrases.one_unit(relation), phrases.ways(ways), *phrases.release_lines(record)}
     if record["parts"]:
-        epsilon, delta = (float_up(Fraction(record[name])) for name in ("epsilon", "delta"))
-        whole = Guarantee(epsilon, Neighbours(relation, ways, phrases.same_in(record)), delta, "adjacent", radius=1.0)
+        epsilon, delta = (Fraction(record[name]) for name in ("epsilon", "delta"))
+        between = Neighbours(relation, ways, phrases.same_in(record))
+        whole = Guarantee.exactly(epsilon, between, delta, scope="adjacent", radius=1.0)
         found.add(
             f"{totals.total(Fraction(record['epsilon']), Fraction(record['delta']))} between {phrases.tables(record)}"
         )
@@ -138,6 +137,11 @@ def of_release(record: dict[str, Any], document: dict[str, Any]) -> set[str]:
         for price in prices_of(record):
             read_prices(*price)
         found |= prices(Fraction(record["epsilon"]), Fraction(record["delta"]))
+    found |= {totals.kept(phrases.listed(record["kept"])) for _ in record["kept"]}
+    found |= {totals.kept_warning(phrases.listed(record["kept"])) for _ in record["kept"]}
+    found |= {totals.exact(phrases.listed(record["exact"])) for _ in record["exact"]}
+    found |= {totals.ORDER_SHOWN} if record["order"] == "kept" else set()
+    found |= {totals.KEPT} if record["kept"] else set()
     near = {", ".join(names): phrases.apart(one) for one, names in ways if one["kind"] == "near"}
     beyond = "; ".join(f"{' and '.join(names.split(', '))}: {words}" for names, words in near.items())
     found |= {phrases.OPEN, phrases.EXACT, totals.whose(relation["unit"]), totals.farther(beyond)}

@@ -17,16 +17,18 @@ SOURCE = Path(__file__).parents[2] / "src" / "noisewright"
 MAY_WORD = ("claims/", "render/")
 MAY_PARSE = ("core/certificates/checker/checker_version1.py",)
 CLAIMS = {
-    "odds": r"\bodds\b.{0,80}\bchange\b|change by a factor",
+    "odds": r"\bodds\b.{0,80}\bchanges?\b|\bchanges? .{0,20}\bodds\b|changes? by a factor",
     "events": r"times as likely under",
     "beliefs": r"belief of \d+ ?%|can become at most",
     "pairs": r"\bany two (secrets|tables|pictures|values|answers|documents|profiles|places|records|faces|points|vectors|words)\b",
     "tables": r"\btwo (such )?tables\b|differ in (one|the rows)",
     "units": r"\bper unit of\b|\bbetween neighbours \(",
-    "unprotected": r"NOT protected|[Nn]othing is (promised|protected)|\bprotects (each|every)\b|are protected less",
+    "losses": r"\blos(e|es|ing) (at most |up to )?(an? )?epsilon\b|\bcosts? (an? )?epsilon\b(?! of)",
+    "unprotected": r"\b[Nn](ot|OT) protected\b|[Nn]othing is (promised|protected)|\bprotects (each|every)\b|are protected less",
     "refused": r"\bno guarantee for\b",
     "alike": r"indistinguishabl|cannot be told apart|(keeps?|told apart|apart) .{0,40}\bfactor\b|more than e\^",
     "promises": r"guarantee holds|promises no epsilon|no differential privacy(?! budget)|nobody (can|could) tell",
+    "limits": r"\b[Nn]o epsilon is promised|promise (may|does|need) not hold|[Tt]he same holds for",
     "guarantees": r"epsilon = \{\}(,| between| per| for one)|epsilon \{\} (between|for (each|any|every|one|all)\b)",
 }
 PARSING = (
@@ -118,6 +120,11 @@ def test_no_place_parses_a_claim() -> None:
         'x = "Both tables are indistinguishable."\n',
         'x = "This release protects every row by itself."\n',
         'x = "It promises no epsilon."\n',
+        'x = ("Epsilon", "what is released changes the odds between the two by a factor of at most e^epsilon")\n',
+        'x = f"{many}; who is in several of them loses epsilon for each"\n',
+        'x = f"{delta}: with a probability of up to that the promise may not hold at all"\n',
+        'x = " The same holds for pictures of every other size."\n',
+        'x = f"Not protected at all: {names}, released unchanged."\n',
     ],
 )
 def test_a_planted_sentence_is_found(tmp_path: Path, line: str) -> None:

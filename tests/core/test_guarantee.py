@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -53,18 +52,19 @@ def test_guesses_and_deltas_are_rounded_up(epsilon: float, delta: float, exact: 
         assert Decimal(promise.guess()) >= truth * (1 - Decimal("1e-48"))
         assert promise.guess() <= math.nextafter(float(truth), math.inf)
         said = re.search(
-            "plus ([0-9.e-]+)[.] .* at most ([0-9.]+) %", replace(promise, delta=0.5).in_words(delta=exact)
+            "plus ([0-9.e-]+)[.] .* at most ([0-9.]+) %",
+            Guarantee.exactly(Fraction(epsilon), Discrete(), exact).in_words(),
         )
         assert said is not None
         assert exact <= Fraction(said[1]) <= exact * Fraction(102, 100)
         assert 100 * (factor + decimal(exact)) / (factor + 1) <= Decimal(said[2]) * (1 + Decimal("1e-48"))
 
 
-def test_a_float_is_called_by_its_name_and_an_exact_delta_is_not_rounded_down_to_it() -> None:
+def test_a_float_is_what_it_is_and_an_exact_delta_is_called_by_its_name() -> None:
     promise = Guarantee(1, Discrete(), delta=0.1)  # a little more than one tenth
-    assert "plus 0.1. " in promise.in_words()
-    assert "plus 0.1. " in promise.in_words(delta=Fraction(1, 10))
-    assert "plus 0.101. " in promise.in_words(delta=Fraction(0.1))
+    assert "plus 0.10000000000000001. " in promise.in_words()
+    assert "plus 0.1. " in Guarantee.exactly(1, Discrete(), Fraction(1, 10)).in_words()
+    assert Guarantee.exactly(1, Discrete(), Fraction(0.1)).in_words() == promise.in_words()
 
 
 @given(seeds)
@@ -191,7 +191,7 @@ def test_reading_in_words() -> None:
     with_delta = Guarantee(1, Line(), delta=0.01).in_words()
     assert "no event is more than 2.72 times as likely under one as under the other, plus 0.01" in with_delta
     unlucky = Guarantee(1, Line(), seed_failure=0.001).in_words()
-    assert unlucky.endswith("This holds unless the public seed is unlucky (probability 0.001).")
+    assert unlucky.endswith("This holds unless the public seed is unlucky (probability 0.0010000000000000001).")
     assert "factor of at most e^50." in Guarantee(50, Line()).in_words()
 
 
@@ -374,7 +374,7 @@ def test_a_sentence_is_about_no_more_pairs_than_the_promise() -> None:
         "Nothing is promised about secrets that are infinitely far apart."
     )
     assert str(Guarantee(1.0, Line(), seed_failure=0.001)) == (
-        "epsilon = 1 per unit of line, unless the public seed is unlucky (probability 0.001)"
+        "epsilon = 1 per unit of line, unless the public seed is unlucky (probability 0.0010000000000000001)"
     )
     tables = Guarantee(1.0, Neighbours(ONE_ROW), scope="adjacent", radius=1.0)
     assert str(tables) == f"epsilon = 1 between {TABLES}"
@@ -389,7 +389,7 @@ def test_a_sentence_is_about_no_more_pairs_than_the_promise() -> None:
 @pytest.mark.parametrize(
     ("guarantee", "unit", "words"),
     [
-        (Guarantee(0.5, 0.2 * Line()), "", "epsilon 0.5 for each 5 of difference"),
+        (Guarantee(0.5, 0.2 * Line()), "", "epsilon 0.5 for each 4.9999999999999997 of difference"),
         (Guarantee(0.5, "1/5" * Line()), "year", "epsilon 0.5 for each 5 years of difference"),
         (Guarantee(1.0, Line()), "day", "epsilon 1 for each day of difference"),
         (Guarantee(1.0, Line()), "", "epsilon 1 for each 1 of difference"),

@@ -143,8 +143,8 @@ def test_faces_in_regions_cost_epsilon_each_and_the_whole_their_sum() -> None:
     (drawn,), (alone,) = (made.document["proof"]["parts"] for made in (three, one.certificate(40, 40, 3)))
     assert drawn["count"] == 3 * alone["count"]
     assert f"over {drawn['count']} independent parts" in three.verify()
-    assert "epsilon = 60 for one person whom at most 1 draw of 3 can show, and epsilon = 180 for all" in three.verify()
-    assert "can show" not in one.certificate(40, 40, 3).verify()
+    assert "epsilon = 60 for a person who is in at most 1 of the 3 draws, and epsilon = 180 for all" in three.verify()
+    assert "a person who" not in one.certificate(40, 40, 3).verify()
 
 
 def test_one_region_and_a_mask_are_not_called_the_picture() -> None:

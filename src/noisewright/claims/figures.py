@@ -35,9 +35,10 @@ __all__ = [
 
 ROUNDINGS = {"up": ROUND_CEILING, "nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR}
 SLACK = {ROUND_CEILING: -1, ROUND_HALF_EVEN: 0, ROUND_FLOOR: 1}
-"""In parts of 10^12: how much of a float is not shown, so that the float 0.1 is one tenth in either direction."""
-LARGEST = 1 << 1023
-"""Fractions from here on are not taken for floats."""
+"""In parts of 10^12: how much of a float is not shown, so that the float 0.1 is one tenth in either direction. A fraction has
+no such allowance, and losses are given as fractions."""
+FLOATS = 1 << 1023
+"""Numbers from here on are not taken for floats, since the largest float is less than twice as large."""
 CERTAIN = 4
 """A percentage that would take more digits than this not to read as certain is practically 100 %."""
 
@@ -45,11 +46,13 @@ CERTAIN = 4
 def upward(value: float | Fraction, digits: int = 6) -> str:
     """A number in at most ``digits`` significant digits, rounded up: what may be said of an epsilon or a delta.
 
-    Only the last digits of a float are not shown: an excess of less than one part in 10^12, such as that of the float 0.1 over
-    one tenth.
+    A fraction is never shown as less than it is; losses are given so. Only the last digits of a float, which was measured or
+    typed, are not shown: an excess of less than one part in 10^12, such as that of the float 0.1 over one tenth.
 
     >>> upward(0.6931471805599453), upward(1.0), upward(2.0**-40, 3)
     ('0.693148', '1', '9.1e-13')
+    >>> upward(0.1), upward(Fraction(0.1)), upward(Fraction(1, 10)), upward(Fraction(1) + Fraction(1, 10**15))
+    ('0.1', '0.10000000000000001', '0.1', '1.000000000000001')
     """
     return _shown(value, digits, ROUND_CEILING)
 
@@ -81,13 +84,12 @@ def figure(value: float | Fraction, digits: int = 3, rounding: Literal["up", "ne
     size = abs(exact)
     if exact.denominator == 1 and size < 10**6:
         return f"{int(exact):,}"
-    if size >= 10**15 or size < Fraction(1, 10**6):
+    if size >= 10**15:
         return _shown(value, digits, ROUNDINGS[rounding])
-    exact = _allowed(value, digits, ROUNDINGS[rounding])
     for unit, name in ((10**12, " trillion"), (10**9, " billion"), (10**6, " million")):
         if size >= unit:
             return f"{_plain(exact / unit, digits, rounding)}{name}"
-    return _plain(exact, digits, rounding)
+    return _plain(value, digits, rounding) if size >= Fraction(1, 10**6) else _shown(value, digits, ROUNDINGS[rounding])
 
 
 def decimals(value: float | Fraction, places: int = 4) -> str:
@@ -96,7 +98,9 @@ def decimals(value: float | Fraction, places: int = 4) -> str:
     >>> decimals(0.3), decimals(2.00001)
     ('0.3000', '2.0001')
     """
-    exact = Fraction(value) * Fraction(10**12 - (1 if value > 0 else -1), 10**12)
+    exact = Fraction(value)
+    if isinstance(value, float):
+        exact *= Fraction(10**12 - (1 if value > 0 else -1), 10**12)
     return f"{Decimal(math.ceil(exact * 10**places)).scaleb(-places):.{places}f}"
 
 
@@ -119,15 +123,15 @@ def percent(share: float | Fraction, digits: int = 3) -> str:
     """
     if share >= 1:
         return "100 %"
-    exact = 100 * _allowed(share, digits, ROUND_CEILING)
-    shown = figure(exact, digits)
+    hundred = 100 * share if isinstance(share, float) else 100 * Fraction(share)
+    shown = figure(hundred, digits)
     while shown == "100" and digits < CERTAIN:
         digits += 1
-        shown = figure(exact, digits)
+        shown = figure(hundred, digits)
     return "practically 100 %" if shown == "100" else f"{shown} %"
 
 
-def _plain(value: Fraction, digits: int, rounding: str) -> str:
+def _plain(value: float | Fraction, digits: int, rounding: str) -> str:
     shown = Decimal(_shown(value, digits, ROUNDINGS[rounding]))
     return f"{shown:,f}"
 
@@ -135,24 +139,17 @@ def _plain(value: Fraction, digits: int, rounding: str) -> str:
 def _shown(value: float | Fraction, digits: int, rounding: str) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    exact = _allowed(value, digits, rounding)
+    exact = Fraction(value)
+    if isinstance(value, float):
+        exact *= Fraction(10**12 + (SLACK[rounding] if value > 0 else -SLACK[rounding]), 10**12)
+    elif rounding != ROUND_HALF_EVEN and abs(exact) < FLOATS:
+        near, missed = Fraction(f"{float(exact):.{digits}g}"), exact if rounding == ROUND_CEILING else -exact
+        missed -= near if rounding == ROUND_CEILING else -near
+        digits = 17 if 0 < missed * 10**12 <= abs(exact) else digits  # hardly more than a short number, which it is not
     shown = Context(prec=digits, rounding=rounding).divide(Decimal(exact.numerator), Decimal(exact.denominator))
     shown = shown.normalize()
     plain = not shown or -5 <= shown.adjusted() < digits + 2
     return f"{shown:f}" if plain else f"{shown:e}".replace("e+", "e")
-
-
-def _allowed(value: float | Fraction, digits: int, rounding: str) -> Fraction:
-    """Return what is rounded: a float less its last digits; a fraction as it is, unless it is a float with a short name.
-
-    >>> upward(Fraction(0.1)), upward(0.1 + 0.2), upward(1 + Fraction(1, 10**13))
-    ('0.1', '0.3', '1.00001')
-    """
-    exact = Fraction(value)
-    if isinstance(value, float):
-        return exact * Fraction(10**12 + (SLACK[rounding] if value > 0 else -SLACK[rounding]), 10**12)
-    short = f"{float(exact):.{digits}g}" if abs(exact) < LARGEST else ""
-    return Fraction(short) if short and Fraction(float(short)) == exact else exact
 
 
 def ceil_div(numerator: int, denominator: int) -> int:

@@ -228,7 +228,7 @@ def share(record: Record) -> str:
 
     >>> secret = {"kind": "picture", "inside": "place", "count": 6, "draws": 6, "touching": 1}
     >>> share({"epsilon": "600", "delta": "0", "metric": {"base": "discrete"}, "secret": secret})
-    '; epsilon = 100 for one person whom at most 1 draw of 6 can show'
+    '; epsilon = 100 for a person who is in at most 1 of the 6 draws'
     """
     secret = record.get("secret", {})
     draws, touching = secret.get("draws", 1), secret.get("touching", 1)
@@ -240,8 +240,9 @@ def share(record: Record) -> str:
         cost(many * each * Fraction(record["epsilon"]), many * each * Fraction(record["delta"]))
         for many in (touching, draws)
     )
-    person = f"; {one} for one person whom at most {number_of(touching, 'draw')} of {draws:,} can show"
-    return person if uniform else f"{person}, and {every} for all of them"
+    inside = f"all {draws:,}" if touching == draws else f"at most {touching:,} of the {draws:,}"
+    person = f"; {one} for a person who is in {inside} draws"
+    return person if uniform else f"{person}, and {every} for all draws together"
 
 
 # Secrets and how far apart they are -----------------------------------------------------------------------------------------

@@ -16,8 +16,10 @@ from noisewright.claims.figures import downward, factor_above, factor_in_words, 
 
 __all__ = [
     "FAMILY_UNITS",
+    "NOTHING_HIDDEN",
     "NOT_BY_DISTANCE",
     "NO_EPSILON",
+    "OF_DOCUMENTS",
     "OF_PICTURES",
     "OF_REGIONS",
     "ROWS",
@@ -34,7 +36,9 @@ __all__ = [
     "not_hidden",
     "odds_changed",
     "of_each_bit",
+    "of_each_place",
     "one_person",
+    "one_word",
     "per_unit",
     "rate",
     "reading",
@@ -135,11 +139,17 @@ def level_meaning(level: Record) -> str:
 FAMILY_UNITS = (
     "The epsilon of response is between any two answers; that of geometric and exponential for each 1 of difference."
 )
-OF_PICTURES = "Between any two pictures; for faces, between any two faces."
-OF_REGIONS = (
-    "Privacy loss between any two pictures of one size, all regions together, or any two contents of one hidden place; see "
-    "--pixels."
+OF_PICTURES = (
+    f"Between any two {phrases.noun('picture', None)}; for faces, between any two {phrases.noun('face', None)}."
 )
+OF_REGIONS = (
+    f"Privacy loss between any two {phrases.noun('picture', None)}, all regions together, or any two contents of one hidden "
+    "place; see --pixels."
+)
+OF_DOCUMENTS = (
+    "Of N words each, two documents lose at most epsilon times the cost of matching them, never N times that."
+)
+NOTHING_HIDDEN = "None: nothing was hidden, and what came out shows all that the originals show."
 ROWS = {  # what an epsilon is counted by, for noise on a count or on the values of a row
     "count": "for each row that is added or taken away",
     "geometric": "for each place between two values in their order",
@@ -221,6 +231,20 @@ def one_person(draws: int, epsilon: Any, most: Any) -> str:
     )
 
 
+def of_each_place(places: int, record: Record) -> str:
+    """Return what a person costs who is in several hidden places, or in several pictures."""
+    return (
+        f"{phrases.number_of(places, 'place')} in a picture at most, with epsilon = {upward(Fraction(record['epsilon']))} for "
+        "each; the losses of a person who is in several places, or in several pictures, add up"
+    )
+
+
+def one_word(distance: float, epsilon: float) -> str:
+    """Return what one word costs that is replaced by its nearest neighbour."""
+    loss = upward(Fraction(epsilon), 3)
+    return f"for its nearest neighbour ({distance:.3g} away, in the middle of the vocabulary): epsilon {loss}"
+
+
 # Hashes ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -239,7 +263,7 @@ def of_each_bit(epsilon: object) -> str:
 
 def hashes_in_short(epsilon: Fraction, bits: int, radius: str, loss: float | None) -> str:
     """Return the largest losses between two profiles: within a radius, if that is known, and between any two."""
-    near = "" if loss is None else f"two profiles at most {radius} apart: a loss of {upward(loss, 4)}; "
+    near = "" if loss is None else f"two profiles at most {radius} apart: a loss of {upward(Fraction(loss), 4)}; "
     return f"{near}any two profiles: a loss of {upward(epsilon * bits, 4)} at most, whatever is known"
 
 
@@ -264,10 +288,10 @@ def seed_meaning(record: Record) -> str:
         held = f"but with probability {delta} over seed and noise, the code that is sent is no more than"
     else:
         held, extra = "no event of seed and code is more than", f", plus {delta}"
-    most = record["epsilon"] * record["bits"]
+    most, loss = record["epsilon"] * record["bits"], upward(Fraction(record["loss"]), 4)
     return (
         f"For any two profiles {'within' if record['within'] else 'at exactly'} {downward(record['distance'])} "
-        f"({record['measure']}) that were fixed before the seed was drawn: {held} e^{upward(record['loss'], 4)} times as likely "
+        f"({record['measure']}) that were fixed before the seed was drawn: {held} e^{loss} times as likely "
         f"under one as under the other{extra}. Two profiles that are chosen when the seed is known can be told apart by a factor "
         f"of e^{upward(record['epsilon'], 4)} for every bit in which their hashes differ, and of e^{upward(most, 4)} if all do."
     )
@@ -292,7 +316,7 @@ def context_line(record: Record) -> str:
 def context_meaning(record: Record) -> str:
     """Return a context-aware claim and its limits in full; numbers are rounded up."""
     told = record["information"]
-    extra = "" if told is None else f" A release tells at most {upward(told, 4)} nats about it."
+    extra = "" if told is None else f" A release tells at most {upward(Fraction(told), 4)} nats about it."
     if not record["converged"]:
         extra += " The training of the mechanism did NOT come to rest with its budget spent."
     return (

@@ -12,16 +12,25 @@ from fractions import Fraction
 from noisewright.claims.figures import factor_above, figure, float_up, percent, upward
 
 __all__ = [
+    "ADD_UP",
     "BELIEF",
+    "CHANGED",
     "GLOSSARY",
     "GUESSES",
+    "KEPT",
+    "ORDER_SHOWN",
     "PROTECTED",
+    "become",
     "belief",
     "beliefs",
     "context_aware",
+    "exact",
     "extra",
     "farther",
+    "given_away",
     "guess",
+    "kept",
+    "kept_warning",
     "meaning",
     "odds",
     "posterior",
@@ -29,6 +38,7 @@ __all__ = [
     "promise",
     "together",
     "total",
+    "trained",
     "unprotected",
     "weak",
     "whose",
@@ -48,6 +58,12 @@ GLOSSARY = {
     "Epsilon": "How much odds may change: by a factor of at most 2.72 (e) for 1, 7.4 for 2, 1.11 for 0.1. Smaller is safer.",
     "Delta": "An extra probability, beyond what epsilon allows, that any event may have; small.",
 }
+ADD_UP = "All parts and all releases add up."
+KEPT = "released as it is, not protected"
+"""The entry of a ledger for a column that was released unchanged."""
+CHANGED = "changed by a learned privatiser: context-aware, no epsilon"
+"""The entry of a ledger for a column without an epsilon."""
+ORDER_SHOWN = "Not protected either: the order of the rows, which is that of the table."
 LARGEST = 700
 """Beyond this epsilon, a factor is more than all floats, and a posterior probability is 1."""
 
@@ -90,10 +106,17 @@ def promise(epsilon: Fraction, delta: Fraction, between: str, rows: int = 1) -> 
 
 def belief(epsilon: Fraction, delta: Fraction) -> str:
     """Return the posterior probability that 50 % becomes at most; with a delta, how often a guess is right at most."""
-    return f"right at most {percent(guess(epsilon, delta))} of the time" if delta else percent(posterior(epsilon, HALF))
+    if delta:
+        return f"right at most {percent(Fraction(guess(epsilon, delta)))} of the time"
+    return become(epsilon, HALF)
 
 
 HALF = Fraction(1, 2)
+
+
+def become(epsilon: Fraction, prior: Fraction) -> str:
+    """Return the posterior probability that a prior probability becomes at most, rounded up."""
+    return percent(Fraction(posterior(epsilon, prior)))
 
 
 def odds(epsilon: Fraction, delta: Fraction) -> str:
@@ -109,23 +132,24 @@ def beliefs(epsilon: Fraction, priors: Sequence[Fraction]) -> str:
     """Return how far odds change at most, and the posterior probability that each prior probability becomes at most."""
     high = epsilon > 20
     factor = f"e^{upward(epsilon, 4)}" if high else figure(factor_above(float_up(epsilon)))
-    become = [f"a belief of {figure(100 * prior)} % at most {percent(posterior(epsilon, prior))}" for prior in priors]
-    listed = f"{', '.join(become[:-1])} and {become[-1]}" if len(become) > 1 else "".join(become)
+    told = [f"a belief of {figure(100 * prior)} % at most {become(epsilon, prior)}" for prior in priors]
+    listed = f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else "".join(told)
     return f"Odds change by a factor of at most {factor}: {listed}."
 
 
 def meaning(epsilon: Fraction, delta: Fraction) -> str:
     """Return what the total of a release means for somebody who compares two neighbouring tables."""
     if delta:
+        right = percent(Fraction(guess(epsilon, delta)))
         return (
             f"Between two such tables no event is more than e^{upward(epsilon, 4)} times as likely under one as under the other, "
-            f"plus {upward(delta, 3)}. Somebody who guesses between them is right at most {percent(guess(epsilon, delta))} of "
+            f"plus {upward(delta, 3)}. Somebody who guesses between them is right at most {right} of "
             "the time."
         )
     return (
         "Whatever is released, and whatever else somebody knows, the odds between two such tables change by a factor of at most "
-        f"e^{upward(epsilon, 4)}: a belief of 1 % can become at most {percent(posterior(epsilon, Fraction(1, 100)))}, one of "
-        f"50 % at most {percent(posterior(epsilon, HALF))}."
+        f"e^{upward(epsilon, 4)}: a belief of 1 % can become at most {become(epsilon, Fraction(1, 100))}, one of "
+        f"50 % at most {become(epsilon, HALF)}."
     )
 
 
@@ -145,6 +169,26 @@ def context_aware(columns: str) -> str:
     )
 
 
+def trained(columns: str) -> str:
+    """Return that columns have no epsilon, for a report."""
+    return f"No epsilon is promised for {columns}, changed by a learned privatiser, as its file says."
+
+
+def kept(columns: str) -> str:
+    """Return that columns are released unchanged, for a report."""
+    return f"Not protected at all: {columns}, released unchanged."
+
+
+def exact(answers: str) -> str:
+    """Return that answers have no noise, for a report."""
+    return f"Not protected either: {answers}, answered exactly."
+
+
+def kept_warning(columns: str) -> str:
+    """Return what to check before columns are released unchanged."""
+    return f"{columns}: kept as it is, so not protected; make sure that it points to nobody."
+
+
 def farther(columns: str) -> str:
     """Return what is promised beyond the protected distances."""
     return (
@@ -160,12 +204,17 @@ def whose(unit: str | None) -> str:
     return f"This release protects each {unit}: all rows with the same value of that column count as one."
 
 
-def extra(delta: Fraction) -> str:
+def extra(delta: Fraction, whose: str = "unit") -> str:
     """Return what a delta adds to a bound on the odds."""
     return (
-        f"Odds are bounded up to an extra probability of {figure(delta)} (delta), which may fall on outputs that give a unit "
+        f"Odds are bounded up to an extra probability of {figure(delta)} (delta), which may fall on outputs that give a {whose} "
         "away. It is not the probability that odds change more than the factor says, which can be larger."
     )
+
+
+def given_away(delta: Fraction) -> str:
+    """Return what a delta means among people, for a person who decides about it."""
+    return f"{extra(delta, 'secret')} About one person in {figure(1 / delta, rounding='down')} may be given away so."
 
 
 def weak(title: str, epsilon: Fraction, none: bool) -> str:

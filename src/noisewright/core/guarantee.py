@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NoReturn
 
@@ -137,6 +137,8 @@ class Guarantee:
     radius: float | None = None
     seed_failure: float = 0.0
     conditions: tuple[Condition, ...] = ()
+    exact: tuple[Fraction, Fraction] | None = field(default=None, compare=False, repr=False, kw_only=True)
+    """Epsilon and delta as they are, if ``epsilon`` and ``delta`` are these rounded up; see :meth:`exactly`."""
 
     def __post_init__(self) -> None:
         for name in ("epsilon", "delta", "seed_failure", "radius"):
@@ -158,6 +160,40 @@ class Guarantee:
             raise ParameterError(f"scope must be 'metric' or 'adjacent', not {self.scope!r}.")
         if self.radius is not None and not self.radius > 0:
             raise ParameterError(f"radius must be above 0, not {self.radius}; leave it out for every pair.")
+        if self.exact is not None and (self.epsilon, self.delta) != tuple(map(float_up, self.exact)):
+            object.__setattr__(self, "exact", None)  # of the guarantee that this one was made of by a replacement
+
+    @classmethod
+    def exactly(
+        cls,
+        epsilon: Fraction | int,
+        metric: Metric,
+        delta: Fraction | int = 0,
+        *,
+        scope: Scope = "metric",
+        radius: float | None = None,
+        seed_failure: float = 0.0,
+        conditions: tuple[Condition, ...] = (),
+    ) -> Guarantee:
+        """Return the guarantee of an exact epsilon and delta, which is stated in these numbers; floats are rounded up.
+
+        >>> from noisewright.core.metrics.metric import Discrete
+        >>> tenth = Guarantee.exactly(Fraction(1, 10), Discrete())
+        >>> tenth.reading(), tenth.epsilon >= Fraction(1, 10)
+        ('epsilon 0.1 between any two answers', True)
+        >>> Guarantee(0.1, Discrete()).reading()
+        'epsilon 0.10000000000000001 between any two answers'
+        """
+        exact = Fraction(epsilon), Fraction(delta)
+        return cls(
+            *(float_up(exact[0]), metric, float_up(exact[1]), scope, radius, seed_failure, conditions), exact=exact
+        )
+
+    def stated(self, name: Literal["epsilon", "delta"]) -> Fraction:
+        """Return epsilon or delta as it is stated: exactly, where that is known, and otherwise what the float is."""
+        if self.exact is not None:
+            return self.exact[name == "delta"]
+        return Fraction(getattr(self, name))
 
     @classmethod
     def geo(cls, *, epsilon: Exact, radius: Exact) -> Guarantee:
@@ -214,10 +250,10 @@ class Guarantee:
         factor, apart = self._factor(distance), _as_distance(distance)
         return 1.0 if factor is None or apart is None else float_up(_guess(factor, self._delta_at(apart)))
 
-    def in_words(self, distance: float | Fraction = 1.0, delta: Fraction | None = None) -> str:
+    def in_words(self, distance: float | Fraction = 1.0) -> str:
         """The promise in plain words, for two secrets at most the given distance apart.
 
-        All numbers are rounded up. ``delta``: what it is exactly where that is known; a float is called by its shortest name.
+        All numbers are rounded up.
         """
         bound, apart, stated = self.bound(distance), _as_distance(distance), self.record()
         metric, secret = stated["metric"], stated.get("secret")
@@ -228,8 +264,8 @@ class Guarantee:
             return phrases.nothing(who)
         factor = factor_above(min(bound, LARGEST_EXPONENT))
         if self.delta and apart is not None:
-            extra = self._delta_at(apart, Fraction(str(self.delta)) if delta is None else delta)
-            plus = upward(extra, 3) if delta is None else rounded_up(extra, 3)  # a float is called by its name
+            extra = self._delta_at(apart, self.stated("delta"))
+            plus = upward(extra, 3)
             guess = f"{rounded_up(100 * _guess(factor, extra), 3)} %"
             text = phrases.events(who, factor_in_words(bound), plus, such, guess)
         else:
@@ -260,10 +296,10 @@ class Guarantee:
         metric, secret, failure = self.metric.record(), self.metric.secret, self.seed_failure
         if "called" in metric and factor != 1:
             metric = {**inner.record(), "factor": str(factor)}
-        conditions = [Condition("seed-failure", probability=_stated(failure))] if failure else []
+        conditions = [Condition("seed-failure", probability=str(Fraction(failure)))] if failure else []
         return {
-            "epsilon": _stated(self.epsilon),
-            "delta": _stated(self.delta),
+            "epsilon": str(self.stated("epsilon")),
+            "delta": str(self.stated("delta")),
             "scope": self.scope,
             "metric": metric,
             **({} if secret is None else {"secret": dict(secret)}),
@@ -305,15 +341,14 @@ class Guarantee:
             raise ParameterError(f"a guarantee composes with another Guarantee, not {type(other).__name__}.")
         if self.scope != other.scope or self.radius != other.radius:
             raise ParameterError("only guarantees of one scope and radius compose; restate one of them first.")
-        delta = min(1.0, float_up(Fraction(self.delta) + Fraction(other.delta)))
+        delta = min(Fraction(1), self.stated("delta") + other.stated("delta"))
         failure = min(1.0, float_up(Fraction(self.seed_failure) + Fraction(other.seed_failure)))
         conditions = all_of(self.conditions, other.conditions)
         if self.metric == other.metric:
-            epsilon = float_up(Fraction(self.epsilon) + Fraction(other.epsilon))
-            return replace(self, epsilon=epsilon, delta=delta, seed_failure=failure, conditions=conditions)
+            return self._with(self.stated("epsilon") + other.stated("epsilon"), delta, failure, conditions)
         for even, rest in ((self, other), (other, self)):
             if even._even():
-                return replace(rest, delta=delta, seed_failure=failure, conditions=conditions)
+                return rest._with(rest.stated("epsilon"), delta, failure, conditions)
         if self.scope == "adjacent":
             raise ParameterError("adjacent guarantees compose only when they mean the same neighbours (metric).")
         if self.radius is not None:
@@ -325,7 +360,12 @@ class Guarantee:
                 "a guarantee of epsilon 0 composes only in a metric without infinite distances; state it in one of those."
             )
         metric = self.epsilon * self.metric + other.epsilon * other.metric
-        return replace(self, epsilon=1.0, metric=metric, delta=delta, seed_failure=failure, conditions=conditions)
+        return replace(self, metric=metric)._with(Fraction(1), delta, failure, conditions)
+
+    def _with(self, epsilon: Fraction, delta: Fraction, failure: float, conditions: tuple[Condition, ...]) -> Guarantee:
+        """Return the same guarantee with other numbers; epsilon and delta are exact."""
+        more: dict[str, Any] = {"scope": self.scope, "radius": self.radius}
+        return Guarantee.exactly(epsilon, self.metric, delta, seed_failure=failure, conditions=conditions, **more)
 
     def _even(self) -> bool:
         """Whether every pair of secrets is promised the same, wherever they are: no loss, and one delta."""
@@ -384,8 +424,3 @@ def _as_distance(value: float | Fraction) -> Fraction | None:
 def _guess(factor: Fraction, delta: Fraction) -> Fraction:
     """The probability of guessing right: it grows with both, so bounds from above give one."""
     return min(Fraction(1), (factor + delta) / (factor + 1))
-
-
-def _stated(value: float) -> str:
-    """Return a float as a record states it: in 12 digits, so that the float 0.1 is one tenth and sums of it have no tail."""
-    return f"{value:.12g}"

@@ -27,7 +27,7 @@ faces(epsilon = 50 for 8 components of 'drawn-faces.nwm')
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, Literal, get_args
@@ -143,7 +143,7 @@ class PrivateFaces(PictureMechanism):
     def guarantee(self) -> Guarantee:
         """``epsilon`` per unit of the distance of codes."""
         promise = self.hidden.guarantee
-        return Guarantee(promise.epsilon, FaceDistance(self.hidden.space, self.hidden.model))
+        return replace(promise, metric=FaceDistance(self.hidden.space, self.hidden.model))
 
     @cached_property
     def meaning(self) -> FaceScale | None:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, float_up
+from noisewright.core.exact import Exact
 from noisewright.core.guarantee import Guarantee, split
 from noisewright.images.faces.code_space import LatentMetric
 from noisewright.images.hidden_faces import PrivateFaces, measured_in_words
@@ -160,9 +160,9 @@ class PixelMethod(Method):
         made = self.mechanisms(height, width, channels)
         found = made[0].guarantee
         if self.regions and isinstance(found.metric, ChangedPixels):
-            found = Guarantee(found.epsilon, replace(found.metric, inside=self.inside))
+            found = replace(found, metric=replace(found.metric, inside=self.inside))
         elif self.regions and made[0].between == "pictures":
-            found = Guarantee(float_up(sum((one.epsilon for one in made), Fraction(0))), AnyPicture(self.inside))
+            found = Guarantee.exactly(sum((one.epsilon for one in made), Fraction(0)), AnyPicture(self.inside))
         return Promise(found, found.in_words(self.pixels or 1), made[0].clear_in_words())
 
     @property
@@ -209,7 +209,11 @@ class FaceMethod(Method):
         return found if not many else of_all_draws(found, Inside("region", many, many))
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
-        """Of all regions together, and of each."""
+        """Return the promise for all regions together and for each, or for the whole picture if it has none."""
+        if not self.regions:
+            made = self.mechanisms(height, width, channels)[0]
+            found = made.guarantee
+            return Promise(found, found.in_words(), made.clear_in_words(), None, made.measured)
         return promise_of_each(self.mechanisms(height, width, channels)[0], places, "region")
 
 
@@ -220,12 +224,12 @@ def promise_of_each(made: PictureMechanism, many: int, part: Literal["region", "
     """
     each, inside = made.guarantee, Inside(part, many, many)
     if isinstance(each.metric, AnyPicture):  # of the frame that a place is seen in
-        found, farthest = Guarantee(float_up(many * Fraction(each.epsilon)), AnyPicture(inside)), 1
-        each = Guarantee(each.epsilon, AnyPicture(Inside(part, 1)))
+        found, farthest = Guarantee.exactly(many * each.stated("epsilon"), AnyPicture(inside)), 1
+        each = replace(each, metric=AnyPicture(Inside(part, 1)))
     else:
         assert isinstance(each.metric, LatentMetric)
-        found, farthest = Guarantee(each.epsilon, replace(each.metric, inside=inside)), many
-        each = Guarantee(each.epsilon, replace(each.metric, inside=Inside(part, 1)))
+        found, farthest = replace(each, metric=replace(each.metric, inside=inside)), many
+        each = replace(each, metric=replace(each.metric, inside=Inside(part, 1)))
     return Promise(found, found.in_words(farthest), made.clear_in_words(), each, made.measured)
 
 

@@ -270,7 +270,7 @@ class PrivateGaussianNB:
                 f"of the budget is {float(share):.6g}; build it for the epsilon and the sensitivity that it is given."
             )
         metric: Metric = AddRemove() if self.split == "classes" else Hamming()
-        return Guarantee(float_up(as_fraction(self.epsilon)), metric, scope="adjacent")
+        return Guarantee.exactly(as_fraction(self.epsilon), metric, scope="adjacent")
 
     def _unsafe(self) -> bool:
         if hasattr(self, "_fitted_promise"):

@@ -137,10 +137,10 @@ class OutputPerturbation:
         self.mechanism = mechanism
         self.budget = None if budget is None else positive_fraction(budget, "budget")
         self._price = neighbour_loss(mechanism)
-        self._each = Guarantee(
-            float_up(self._price),
+        self._each = Guarantee.exactly(
+            self._price,
             Discrete(),
-            promise.delta,
+            promise.stated("delta"),
             seed_failure=promise.seed_failure,
             conditions=promise.conditions,
         )
@@ -156,8 +156,10 @@ class OutputPerturbation:
         """What still holds between databases that differ in one record, after all answers so far."""
         account = Accountant(("this database", "a neighbour")).add(self._each, times=self._releases)
         spent = account.guarantee()
-        epsilon = float_up(self._price * self._releases)  # exactly, where the account adds floats, rounded up
-        return Guarantee(epsilon, Hamming(), spent.delta, scope="adjacent", conditions=spent.conditions)
+        epsilon = self._price * self._releases  # exactly, where the account adds floats, rounded up
+        return Guarantee.exactly(
+            epsilon, Hamming(), spent.stated("delta"), scope="adjacent", conditions=spent.conditions
+        )
 
     def ask(self, query: Callable[[Any], Any], rng: np.random.Generator | None = None) -> Any:
         """A noisy answer, or a list of them: each is a new release, whether or not the question was asked before."""

@@ -26,12 +26,10 @@ from typing import Any
 import pyarrow as pa
 
 from noisewright.claims import phrases, totals
-from noisewright.core.accountant import Accountant
 from noisewright.core.errors import GuaranteeError, ParameterError
 from noisewright.core.exact import as_fraction, figure, float_down, float_up, percent, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.bags import Neighbours
-from noisewright.core.metrics.metric import Discrete
 from noisewright.core.resource import Resource
 from noisewright.core.verdict import card
 from noisewright.mechanisms.registry import registry
@@ -182,14 +180,11 @@ class Plan:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of the whole release, between neighbours and no others, by the core's accountant, rounded up."""
+        """The promise of the whole release, between neighbours and no others: the sum of its parts."""
         if not self.claims:
             raise GuaranteeError(f"{NO_EPSILON}: {self.in_words()}")
-        account = Accountant(["the data of one unit", "other data of that unit"])
-        for part in self.parts:
-            account.add(Guarantee(float_up(part.price), Discrete(), float_up(part.delta)))
-        spent, near = account.guarantee(), Neighbours(self.policy.relation, self._distances, self._same)
-        return Guarantee(spent.epsilon, near, spent.delta, scope="adjacent", radius=1.0)
+        near = Neighbours(self.policy.relation, self._distances, self._same)
+        return Guarantee.exactly(self.epsilon, near, min(self.delta, Fraction(1)), scope="adjacent", radius=1.0)
 
     @property
     def floating(self) -> tuple[str, ...]:
@@ -431,7 +426,7 @@ def _warnings(plan: Plan) -> list[str]:
         if column.in_the_clear:
             found.append(f"{listed(column.names)}: in the clear, so {phrases.OPEN}: {listed(column.in_the_clear)}.")
     if plan.kept:
-        found.append(f"{listed(plan.kept)}: kept as it is, so not protected; make sure that it points to nobody.")
+        found.append(totals.kept_warning(listed(plan.kept)))
     for column in plan.context_aware:
         found.append(totals.context_aware(listed(column.names)))
         promise: Any = None if column.mechanism is None else column.mechanism.guarantee

@@ -128,7 +128,7 @@ class PrivateDocuments(BaseMechanism):
     def guarantee(self) -> Guarantee:
         """``epsilon`` for each unit of matched, or aligned, distance."""
         apart = AlignedWords if self.keep_order else MatchedWords
-        return Guarantee(self.words.guarantee.epsilon, apart(self.embedding, self.size is not None))
+        return replace(self.words.guarantee, metric=apart(self.embedding, self.size is not None))
 
     @property
     def clear(self) -> tuple[dict[str, str], ...]:

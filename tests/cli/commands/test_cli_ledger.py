@@ -45,7 +45,8 @@ def test_the_page_says_what_was_spent_and_between_which_values(call, ledger, mon
         "visits (query) 0.25 0 one row there or not",
         "for each unit on its own",
         "Left at least epsilon 1, delta 0, and all of it for a unit that took part in none",
-        "by a factor of at most e^epsilon",
+        "Epsilon How much odds may change: by a factor of at most 2.72 (e) for 1",
+        "All parts and all releases add up.",
     ):
         assert words in answer.words
     assert "Ann" not in answer.out

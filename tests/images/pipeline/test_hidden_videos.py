@@ -96,7 +96,7 @@ def test_a_face_is_held_where_it_is_lost_and_drawn_once(film: Path, tmp_path: Pa
 def test_drawn_in_every_frame_the_losses_add_up(film: Path, tmp_path: Path) -> None:
     done = hide_video(method(), film, tmp_path / "out.avi", draw="every", rng=np.random.default_rng(1))
     assert (done.tracks, done.draws, done.longest) == (1, FRAMES, FRAMES)
-    every = f"{ONE}; epsilon = 500 for one person whom at most 10 draws of 10 can show"
+    every = f"{ONE}; epsilon = 500 for a person who is in all 10 draws"
     assert done.certificate.verify().startswith(
         f"epsilon = 500 per unit of discrete {every}, over 480 independent parts"
     )
@@ -150,7 +150,7 @@ def test_all_draws_of_a_model_are_in_the_certificate(film: Path, tmp_path: Path)
     farthest = Fraction(alone["claim"]["epsilon"]) * 4096 * drawn["count"]
     assert farthest == 100 * done.draws
     assert f"over {drawn['count']} independent parts" in done.certificate.verify()
-    told = f"epsilon = {100 * done.draws} for one person whom at most {done.draws} draws of {done.draws} can show"
+    told = f"epsilon = {100 * done.draws} for a person who is in all {done.draws} draws"
     assert told in done.certificate.verify()
 
 
@@ -225,7 +225,7 @@ def test_boxes_by_frames_are_hidden_and_nothing_is_looked_for(film: Path, tmp_pa
     done = hide_video(own, film, tmp_path / "out.avi", rng=np.random.default_rng(1))
     assert (done.frames, done.tracks, done.draws, done.longest) == (FRAMES, 3, 3, 1)
     assert done.certificate.document["claim"]["secret"]["count"] == 3
-    person = "epsilon = 150 for one person whom at most 3 draws of 3 can show"  # who may be in all three boxes
+    person = "epsilon = 150 for a person who is in all 3 draws"  # who may be in all three boxes
     assert done.certificate.verify().startswith("epsilon = 150 per unit of discrete between two pictures")
     assert person in done.certificate.verify()
     for number, changed in enumerate(changes(film, tmp_path / "out.avi")):

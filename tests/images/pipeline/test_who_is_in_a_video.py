@@ -48,11 +48,11 @@ def test_a_person_whose_track_breaks_costs_all_draws(tmp_path: Path) -> None:
         "draws": 2,
         "touching": 2,
     }
-    assert "epsilon = 200 for one person whom at most 2 draws of 2 can show" in claim
+    assert "epsilon = 200 for a person who is in all 2 draws" in claim
     every = hide(tmp_path, BROKEN, "every")
     assert (every.draws, every.longest) == (7, 4)
     assert every.certificate is not None
-    assert "epsilon = 700 for one person whom at most 7 draws of 7 can show" in every.certificate.verify()
+    assert "epsilon = 700 for a person who is in all 7 draws" in every.certificate.verify()
 
 
 @pytest.mark.parametrize(("draw", "draws"), [("once", 2), ("every", 2 * FRAMES)])

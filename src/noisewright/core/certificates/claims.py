@@ -22,7 +22,6 @@ from noisewright.claims.phrases import metric_name
 from noisewright.claims.record import Condition
 from noisewright.core.certificates.checker import checker
 from noisewright.core.certificates.records import metric_of
-from noisewright.core.exact import float_up
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.metrics.metric import Metric
 
@@ -68,13 +67,12 @@ def claimed(document: Mapping[str, Any]) -> Guarantee:
 
 def guarantee_of(record: Mapping[str, Any], broken: bool = False) -> Guarantee:
     """Return the claim of a record as a guarantee; ``broken``: chains of neighbours do not lead to all secrets."""
-    epsilon, delta = (float_up(Fraction(record[name])) for name in ("epsilon", "delta"))
+    epsilon, delta = (Fraction(record[name]) for name in ("epsilon", "delta"))
     scope: Scope = record["scope"]
     radius = 1.0 if broken and scope == "adjacent" else None
     conditions = tuple(Condition(one["code"]) for one in record["conditions"] if one["code"] in checker.CONDITIONS)
-    return Guarantee(
-        epsilon, metric_called(record["metric"], record.get("secret")), delta, scope, radius, conditions=conditions
-    )
+    metric = metric_called(record["metric"], record.get("secret"))
+    return Guarantee.exactly(epsilon, metric, delta, scope=scope, radius=radius, conditions=conditions)
 
 
 def distances_in_words(document: Mapping[str, Any]) -> str:

@@ -82,7 +82,7 @@ class CertifiedChannel:
     @property
     def guarantee(self) -> Guarantee:
         """What was proved."""
-        return Guarantee(float_up(self.epsilon), self.metric)
+        return Guarantee.exactly(self.epsilon, self.metric)
 
     def probability(self, secret: Hashable, output: Hashable) -> Fraction:
         """The exact probability of one output for one secret."""

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, ParameterError
-from noisewright.core.exact import Exact, float_up, positive_fraction
+from noisewright.core.exact import Exact, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Euclidean
 from noisewright.estimation.operators.operator import (
@@ -132,7 +132,7 @@ def planar_grid(grid: Grid, *, epsilon: Exact) -> Model:
     budget = positive_fraction(epsilon, "epsilon")
     counts = (grid.columns, grid.rows)
     x, y = (grid.origin[a] + grid.step * np.arange(counts[a], dtype=np.float64) for a in (0, 1))
-    promise = str(Guarantee(float_up(budget), Euclidean()))
+    promise = str(Guarantee.exactly(budget, Euclidean()))
     return _grid(*counts, budget * Fraction(grid.step), (_plain_numbers(x), _plain_numbers(y)), promise)
 
 

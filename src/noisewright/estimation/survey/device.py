@@ -41,7 +41,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import GuaranteeError, ParameterError
-from noisewright.core.exact import Exact, float_up
+from noisewright.core.exact import Exact
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import BaseMechanism, fields_alone
 from noisewright.core.metrics.metric import Discrete
@@ -109,7 +109,7 @@ class Device(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``(epsilon, delta)`` for the discrete metric."""
-        return Guarantee(float_up(self.epsilon), Discrete(), float_up(self.delta))
+        return Guarantee.exactly(self.epsilon, Discrete(), self.delta)
 
     @property
     def smallest_epsilon(self) -> float:

@@ -36,7 +36,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import Part, product_certificate
 from noisewright.core.certificates.records import clear_record
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import float_up, positive_fraction
+from noisewright.core.exact import positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import BaseMechanism
 from noisewright.core.resource import Resource, public_keys
@@ -77,7 +77,7 @@ class NoisyCodes(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` per unit of the distance of codes."""
-        return Guarantee(float_up(self.epsilon), self.space.metric)
+        return Guarantee.exactly(self.epsilon, self.space.metric)
 
     def certificate(
         self,

@@ -29,7 +29,7 @@ from noisewright.core.certificates.product import Part, Whole, product_certifica
 from noisewright.core.certificates.records import clear_record
 from noisewright.core.choices import is_number, is_whole, one_of
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import float_up, positive_fraction
+from noisewright.core.exact import positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Metric
 from noisewright.images.mechanism import PictureMechanism
@@ -108,7 +108,7 @@ class BlockMechanism(PictureMechanism):
             found = ChangedPixels("hamming" if self.proved_by[0] == "hamming" else "manhattan", self.channels)
         elif self.between == "steps":
             found = ColourSteps()
-        return Guarantee(float_up(self.epsilon), found)
+        return Guarantee.exactly(self.epsilon, found)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The proofs of all values that are drawn, and the sum of their losses."""

@@ -62,7 +62,7 @@ class OverHashes(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` for every hash that differs."""
-        return Guarantee(float_up(self.epsilon), CodeDistance(self.scheme, self.answers))
+        return Guarantee.exactly(self.epsilon, CodeDistance(self.scheme, self.answers))
 
     @cached_property
     def response(self) -> ResponseMechanism:

@@ -75,7 +75,7 @@ class NoisyVectors(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` for each unit of Euclidean distance (of real numbers)."""
-        return Guarantee(float_up(self.epsilon), Euclidean())
+        return Guarantee.exactly(self.epsilon, Euclidean())
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One code for every vector, a row of bytes; a column of Arrow gives one."""

@@ -25,7 +25,6 @@ import numpy as np
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import BaseMechanism, fields_alone
 from noisewright.core.metrics.metric import Discrete
@@ -55,7 +54,7 @@ class OverCategories(BaseMechanism):
     @cached_property
     def guarantee(self) -> Guarantee:
         """``epsilon`` for the discrete metric."""
-        return Guarantee(float_up(self.epsilon), Discrete())
+        return Guarantee.exactly(self.epsilon, Discrete())
 
     @cached_property
     def _labels(self) -> Labels:

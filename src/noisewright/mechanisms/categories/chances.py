@@ -215,7 +215,7 @@ class ChancesMechanism(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``(epsilon, delta)`` for the discrete metric."""
-        return Guarantee(float_up(self.epsilon), Discrete(), float_up(self.delta))
+        return Guarantee.exactly(self.epsilon, Discrete(), self.delta)
 
     @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:

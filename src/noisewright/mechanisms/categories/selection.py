@@ -114,8 +114,8 @@ class SelectionMechanism(BaseMechanism):
         from noisewright.mechanisms.places.curves import Differences
 
         metric: Metric = Differences(len(self.candidates), "sup")
-        return Guarantee(
-            float_up(self.epsilon), metric if self.sensitivity == 1 else Scaled(metric, 1 / self.sensitivity)
+        return Guarantee.exactly(
+            self.epsilon, metric if self.sensitivity == 1 else Scaled(metric, 1 / self.sensitivity)
         )
 
     @in_kind

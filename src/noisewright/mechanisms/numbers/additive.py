@@ -170,7 +170,7 @@ class AdditiveMechanism:
     def guarantee(self) -> Guarantee:
         """What is promised, one unit being one ``sensitivity``."""
         metric = metric_of(self.lattice, self.sensitivity, self.scope)
-        return Guarantee(float_up(self.epsilon), metric, delta=float_up(self.delta), scope=self.scope)
+        return Guarantee.exactly(self.epsilon, metric, delta=self.delta, scope=self.scope)
 
     @in_kind
     def release(self, values: Any, rng: Rng = None) -> Any:

@@ -39,7 +39,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
-from noisewright.core.exact import Exact, float_up, positive_fraction
+from noisewright.core.exact import Exact, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels
 from noisewright.core.loading.guided import guided
@@ -133,7 +133,7 @@ class GeometricMechanism(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` per ``sensitivity`` units of the line."""
-        return Guarantee(float_up(self.epsilon), line_in(self.sensitivity))
+        return Guarantee.exactly(self.epsilon, line_in(self.sensitivity))
 
     @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:

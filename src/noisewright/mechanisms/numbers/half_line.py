@@ -37,7 +37,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker_noise
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, float_up, log_bounds, numeral
+from noisewright.core.exact import Exact, log_bounds, numeral
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import BaseMechanism, fields_alone
 from noisewright.core.metrics.algebra import line_in
@@ -127,7 +127,7 @@ class AsymmetricLaplace(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` per ``sensitivity`` units of the line."""
-        return Guarantee(float_up(self.epsilon), line_in(self.sensitivity))
+        return Guarantee.exactly(self.epsilon, line_in(self.sensitivity))
 
     @property
     def law(self) -> AsymmetricLaw:

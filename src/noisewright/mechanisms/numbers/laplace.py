@@ -179,7 +179,7 @@ class LaplaceMechanism(BaseMechanism):
         """
         metric = metric_of(self.lattice, self.sensitivity, self.scope, self.inner if self._beside_gaps else None)
         broken = self.scope == "adjacent" and len(self.inner.components) > 1
-        return Guarantee(float_up(self.epsilon), metric, scope=self.scope, radius=1.0 if broken else None)
+        return Guarantee.exactly(self.epsilon, metric, scope=self.scope, radius=1.0 if broken else None)
 
     @property
     def law(self) -> TruncatedLaplace:

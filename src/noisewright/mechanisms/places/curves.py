@@ -163,7 +163,7 @@ class CurveMechanism(BaseMechanism):
         whole: Metric = Differences(len(self.grid), self.norm)
         if self.sensitivity != 1:
             whole = Scaled(whole, 1 / self.sensitivity)
-        return Guarantee(float_up(self.epsilon), whole, scope="adjacent")
+        return Guarantee.exactly(self.epsilon, whole, scope="adjacent")
 
     @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:

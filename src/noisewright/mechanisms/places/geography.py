@@ -133,7 +133,7 @@ class GeoLaplace(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` for each metre between the lattice points of the map that places are rounded to."""
-        return Guarantee(float_up(self.epsilon), LatticeMetres(self.metric, self.lattice, self.outside == "clamp"))
+        return Guarantee.exactly(self.epsilon, LatticeMetres(self.metric, self.lattice, self.outside == "clamp"))
 
     @cached_property
     def plane(self) -> PlanarLaplace:

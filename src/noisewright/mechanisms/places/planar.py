@@ -123,7 +123,7 @@ class PlanarLaplace(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` for each unit of Euclidean distance between the lattice points that points are rounded to."""
-        return Guarantee(float_up(self.epsilon), LatticePoints(Euclidean(), self.lattice))
+        return Guarantee.exactly(self.epsilon, LatticePoints(Euclidean(), self.lattice))
 
     @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:

@@ -122,7 +122,7 @@ class PlanarGeometric(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` for each unit of Euclidean distance."""
-        return Guarantee(float_up(self.epsilon), Euclidean())
+        return Guarantee.exactly(self.epsilon, Euclidean())
 
     @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:

@@ -100,7 +100,7 @@ class SphericalLaplace(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` for each unit of Euclidean distance (of real numbers)."""
-        return Guarantee(float_up(self.epsilon), Euclidean())
+        return Guarantee.exactly(self.epsilon, Euclidean())
 
     @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
@@ -183,7 +183,7 @@ class ProductLaplace(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` for each unit of Manhattan distance between the lattice points that vectors are rounded to."""
-        return Guarantee(float_up(self.epsilon), LatticePoints(Manhattan(), self.lattice))
+        return Guarantee.exactly(self.epsilon, LatticePoints(Manhattan(), self.lattice))
 
     @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.exact import figure, float_up, upward
+from noisewright.core.exact import figure, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import BaseMechanism, fields_alone
 from noisewright.core.metrics.metric import Metric
@@ -70,7 +70,7 @@ class OptimalMechanism(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` for the metric, and ``delta`` if one was asked for."""
-        return Guarantee(float_up(self.epsilon), self.metric, float_up(self.delta))
+        return Guarantee.exactly(self.epsilon, self.metric, self.delta)
 
     @property
     def gap(self) -> float:

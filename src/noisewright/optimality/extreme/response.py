@@ -38,7 +38,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.certified import LARGEST_EPSILON
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import GuaranteeError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, in_words
+from noisewright.core.exact import Exact, as_fraction, exp_bounds, in_words
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import encode_label
 from noisewright.core.metrics.metric import Discrete
@@ -96,7 +96,7 @@ class OptimalResponse(OverCategories):
     @cached_property
     def guarantee(self) -> Guarantee:
         """``(epsilon, delta)`` for the discrete metric."""
-        return Guarantee(float_up(self.epsilon), Discrete(), min(float_up(self.delta), 1.0))
+        return Guarantee.exactly(self.epsilon, Discrete(), min(self.delta, Fraction(1)))
 
     @property
     def keep_probability(self) -> Fraction:

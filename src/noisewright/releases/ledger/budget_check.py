@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
+from noisewright.claims import totals
 from noisewright.claims.phrases import distance_name
 from noisewright.core.errors import LedgerError, NoLedgerError
 from noisewright.releases.columns.plan import ColumnPlan
@@ -32,9 +33,6 @@ __all__ = [
     "rehearse",
     "spend",
 ]
-
-KEPT_WORDS = "released as it is, not protected"
-CHANGED_WORDS = "changed by a learned privatiser: context-aware, no epsilon"
 
 
 AnyLedger = Ledger | str | os.PathLike[str] | None
@@ -140,9 +138,9 @@ def charges_of(plan: Plan) -> list[Charge]:
         else Charge(title(part), "query", part.price, part.delta, part.protects)
         for part in plan.parts
     ]
-    found += [Charge(name, "kept", Fraction(0), guarantee=KEPT_WORDS) for name in plan.kept]
+    found += [Charge(name, "kept", Fraction(0), guarantee=totals.KEPT) for name in plan.kept]
     changed = (name for column in plan.context_aware for name in column.names)
-    return found + [Charge(name, "changed", Fraction(0), guarantee=CHANGED_WORDS) for name in changed]
+    return found + [Charge(name, "changed", Fraction(0), guarantee=totals.CHANGED) for name in changed]
 
 
 def terms_of(plan: Plan, raise_budget: bool = False) -> Terms:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -182,7 +181,7 @@ def _document(document: Any, recompute: bool) -> Verification:
     condition = " All of it if what the claim says to be stated is so." if phrases.rests_on_statements(record) else ""
     facts = {
         "record": record,
-        "reading": claimed(document).in_words(delta=Fraction(document["claim"]["delta"])) + condition,
+        "reading": claimed(document).in_words() + condition,
         "mechanism": document["mechanism"],
         "epsilon": str(document["claim"]["epsilon"]),
         "delta": str(document["claim"]["delta"]),

@@ -100,14 +100,13 @@ def _opening(plan: Plan, made: Made, heading: str) -> str:
             *([plan.not_proved] if plan.not_proved else []),
         ]
     if plan.kept:
-        sentences.append(f"Not protected at all: {say.listed(plan.kept)}, released unchanged.")
+        sentences.append(totals.kept(say.listed(plan.kept)))
     if exact := [query.name for query in plan.queries if query.exact]:
-        sentences.append(f"Not protected either: {say.listed(exact)}, answered exactly.")
+        sentences.append(totals.exact(say.listed(exact)))
     for column in plan.context_aware:
-        words = f"No epsilon for {say.listed(column.names)}, changed by a learned privatiser."
-        sentences.append(f"{words} {column.context_aware}")
+        sentences.append(f"{totals.trained(say.listed(column.names))} {column.context_aware}")
     if plan.order == "kept":
-        sentences.append("Not protected either: the order of the rows, which is that of the table.")
+        sentences.append(totals.ORDER_SHOWN)
     inner = "".join(f"<p>{spelled(sentence)}</p>" for sentence in sentences)
     return f'<h1>{spelled(heading)}</h1><p class="soft">{spelled(" · ".join(meta))}</p><div class="short">{inner}</div>'
 
@@ -191,7 +190,7 @@ def _columns(plan: Plan, made: Made, marginals: Sequence[Marginal]) -> str:
         if column.keep:
             words = f"Released unchanged: {phrases.OPEN}."
         elif column.context_aware is not None:
-            words = f"Changed by a learned privatiser, as its file says; no epsilon is promised. {column.context_aware}"
+            words = f"{totals.trained(say.listed(column.names))} {column.context_aware}"
         else:
             words = f"{say.capital(say.promised(column))}. Expected error: {say.error(column)}."
             facts += [("In the clear", f"{say.listed(column.in_the_clear)}: {phrases.OPEN}")] * bool(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.claims.totals import given_away
 from noisewright.cli.shared import parameters
 from noisewright.cli.shared.metrics import check_number
 from noisewright.cli.shared.parameters import Option
@@ -19,7 +20,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_number
 from noisewright.core.errors import NoChannelError, NoisewrightError, NoLossError, ParameterError
-from noisewright.core.exact import as_fraction, figure, fraction_or_none, in_words, upward
+from noisewright.core.exact import as_fraction, fraction_or_none, in_words
 from noisewright.core.mechanism import Mechanism, certificate_once, described
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.losses import named_errors
@@ -270,10 +271,7 @@ def delta_words(made: Designed) -> str | None:
     delta = Fraction(str(made.mechanism.guarantee.delta))
     if not delta:
         return None
-    return (
-        f"{upward(delta)}: with a probability of up to that the promise may not hold at all, and everything be given away. "
-        f"Among {figure(1 / delta, rounding='down')} people that may be so for about one."
-    )
+    return given_away(delta)
 
 
 def posterior_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from nicegui import ui
@@ -309,7 +310,7 @@ class _Design:
         self._there(True)
         self._offer(answer)
         beliefs = words.beliefs_table(
-            [(f"{100 * before:g} %", f"{upward(100 * after, 3)} %") for before, after in made.beliefs],
+            [(f"{100 * before:g} %", f"{upward(100 * Fraction(after), 3)} %") for before, after in made.beliefs],
             f"In one of two secrets that are {self._apart} apart",
         )
         facts = words.facts(_facts(answer, "prior" in self.shown))

@@ -130,7 +130,7 @@ class WordChoice(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` for each unit of distance between word vectors."""
-        return Guarantee(float_up(self.epsilon), WordDistance(self.embedding))
+        return Guarantee.exactly(self.epsilon, WordDistance(self.embedding))
 
     @cached_property
     def weights(self) -> Weights:

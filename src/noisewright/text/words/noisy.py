@@ -136,7 +136,7 @@ class NoisyWords(BaseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` for each unit of distance between word vectors (of real numbers)."""
-        return Guarantee(float_up(self.epsilon), WordDistance(self.embedding))
+        return Guarantee.exactly(self.epsilon, WordDistance(self.embedding))
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One draw for every word, given as text or as a row of the embedding; a single word gives a single word."""

@@ -90,9 +90,10 @@ def test_boxes_are_found_corrected_and_used(call: Any, photos: Path, tmp_path: P
     found["lawn.png"] = [[10, 10, 50, 40]]
     boxes.write_text(json.dumps({**found, "lawn.png": [[10, 10, 50, 40], [70, 10, 20, 20], [10, 70, 20, 20]]}))
     three = call("images", "obfuscate", photos, "-o", tmp_path / "three", "--boxes", boxes, *words, "--json").json
-    two, person = "two pictures that are alike outside of the", "for one person whom at most 1 draw of 3 can show"
+    two, person = "two pictures that are alike outside of the", "for a person who is in at most 1 of the 3 draws"
     stated = f"epsilon = 30 per unit of discrete between {two} 3 hidden places; epsilon = 10 {person}"
-    assert (three["guarantee"], three["faces_at_most"]) == (stated, 3)
+    assert three["guarantee"].endswith(stated)  # after that of the other size
+    assert three["faces_at_most"] == 3
     assert three["guarantee_of_each"] == f"epsilon = 10 per unit of discrete between {ONE}"
     proved = call("verify", tmp_path / "three" / "certificate-512x512-grey.json").words
     assert f"epsilon 30 between any {two} 3 hidden places; epsilon = 10 {person}" in proved

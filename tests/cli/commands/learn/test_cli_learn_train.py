@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_support import Answer, own_signals
+from tests.claims.test_every_claim import remains
 
+from noisewright.claims.readings import NO_EPSILON
 from noisewright.learned import GAPPrivatiser
 
 Cli = Callable[..., Answer]
@@ -66,6 +68,8 @@ def test_the_page_says_what_is_promised_and_what_the_file_tells(call: Cli, here:
     answer = call("learn", "train", "people.csv", *words)
     assert answer.code == 0
     assert "privatiser: table" in answer.words
+    promise = GAPPrivatiser.load("t.nwm").at(0.2).guarantee
+    assert remains(answer.words, {NO_EPSILON, str(promise), promise.in_words()}) == []
     assert "no epsilon and no differential privacy" in answer.words
     assert "Keep the file: it tells about the records that it was trained on" in answer.words
     assert "As labels town" in answer.words

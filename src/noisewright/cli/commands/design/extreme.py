@@ -189,12 +189,11 @@ def _table(space: LocalPolytope, point: ExtremePoint) -> RenderableType:
 
 def _allowed(space: LocalPolytope) -> str:
     from noisewright.claims.phrases import likelier
-    from noisewright.core.exact import float_up
     from noisewright.core.guarantee import Guarantee
     from noisewright.core.metrics.metric import Discrete
 
     if space.factor.epsilon is not None:
-        return Guarantee(float_up(space.factor.epsilon), Discrete()).reading()
+        return Guarantee.exactly(space.factor.epsilon, Discrete()).reading()
     return likelier(space.factor.exact)
 
 

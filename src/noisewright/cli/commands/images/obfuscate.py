@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noisewright.claims.readings import OF_REGIONS, not_hidden
+from noisewright.claims.phrases import OPEN
+from noisewright.claims.readings import NOTHING_HIDDEN, OF_REGIONS, not_hidden, of_each_place
 from noisewright.cli.commands.images._options import (
     Attributes,
     Block,
@@ -232,15 +233,15 @@ def _told(method: Method, done: Sequence[Obfuscated], page: list[tuple[str, str]
     """What is promised about the pictures in which something was drawn, and which of them are the others; and the rows of a
     page about it."""
     from noisewright.claims.phrases import measured_parts
+    from noisewright.images.hidden_faces import measured_in_words
     from noisewright.images.mechanism import clear_words
 
     open_ones = [str(one.source) for one in done if one.problem is None and not one.places]
     sizes = list(dict.fromkeys(one.size for one in done if one.size is not None and one.places))
     if not sizes:
-        nothing = "None: nothing was hidden, and what came out shows all that the originals show."
-        page.append(("guarantee", nothing))
+        page.append(("guarantee", NOTHING_HIDDEN))
         return {
-            "promise": nothing,
+            "promise": NOTHING_HIDDEN,
             "guarantee": None,
             "guarantee_of_each": None,
             "faces_at_most": 0,
@@ -248,23 +249,28 @@ def _told(method: Method, done: Sequence[Obfuscated], page: list[tuple[str, str]
             "not_protected": open_ones,
             "numerics": None,
         }
-    many = max(one.places for one in done)
-    promised = method.promise(*sizes[0], places=many)
-    others = " The same holds for pictures of every other size." if len(sizes) > 1 else ""
+    most = {size: max(one.places for one in done if one.size == size) for size in sizes}
+    several = [method.promise(*size, places=many) for size, many in most.items()]  # a certificate for each size
+    many, promised = max(most.values()), several[0]
     if promised.each is not None:
-        told = f"{plural(many, 'place')} in a picture at most; who is in several, or on several pictures, loses epsilon for each"
-        page.append(("hidden", told))
-    page += [("guarantee", promised.guarantee.reading()), ("it means", promised.alone + others)]
+        page.append(("hidden", of_each_place(many, promised.each.record())))
+    page.append(("guarantee", _each("; ", (one.guarantee.reading() for one in several))))
+    page.append(("it means", _each(" ", (one.alone for one in several))))
     page += [("measured", "; ".join(measured_parts(promised.measured)))] if promised.measured else []
     return {
-        "promise": promised.words + others,
-        "guarantee": str(promised.guarantee),
+        "promise": _each(" ", [*(one.alone for one in several), promised.clear, *measured_in_words(promised.measured)]),
+        "guarantee": _each("; ", (str(one.guarantee) for one in several)),
         "guarantee_of_each": None if promised.each is None else str(promised.each),
         "faces_at_most": None if promised.each is None else many,
         "in_the_clear": clear_words(method.mechanisms(*sizes[0])[0].clear),
         "not_protected": open_ones,
         "numerics": "exact",
     }
+
+
+def _each(between: str, texts: Iterable[str]) -> str:
+    """Return several texts in one, each of them once."""
+    return between.join(dict.fromkeys(texts))
 
 
 def _is_single(output: str, pictures: Sequence[str]) -> bool:
@@ -297,7 +303,7 @@ def _page(data: dict[str, Any], promised: list[tuple[str, str]], method: str) ->
         rows.insert(len(promised), ("numerics", "exact: drawn from the integers that the certificates are about"))
         rows.append(("certificates", f"one for each size of pictures, beside the pictures ({method})"))
     if names := [Path(one).name for one in data["not_protected"]]:
-        rows.append(("not protected", not_hidden(", ".join(names))))
+        rows.append((OPEN, not_hidden(", ".join(names))))
     rows += left_out(data["left_out"])
     if data["sheet"]:
         rows.append(("sheet", f"{data['sheet']}, which shows originals: do not pass it on"))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.claims.totals import ADD_UP, GLOSSARY
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, label, plural, printable
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "show"]
 
 WORDS = [
-    ("Epsilon", "what is released changes the odds between the two by a factor of at most e^epsilon; all parts add up"),
-    ("Delta", "an extra probability that any event may have beyond that"),
+    ("Epsilon", f"{GLOSSARY['Epsilon']} {ADD_UP}"),
+    ("Delta", GLOSSARY["Delta"]),
     ("finished", "the output is complete"),
     ("started", "it broke off or still runs, and counts, as it may have been drawn"),
 ]

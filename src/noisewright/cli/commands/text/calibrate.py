@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noisewright.claims.readings import keeps_within
+from noisewright.claims.readings import OF_DOCUMENTS, keeps_within
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
@@ -124,8 +124,7 @@ def _warnings(measured: list[tuple[Measured, Measured]]) -> list[RenderableType]
     from rich.text import Text
 
     told = [exact.warning for exact, _ in measured if exact.warning]
-    closing = "Of N words each, two documents lose at most epsilon times the cost of matching them, never N times that."
-    return [Text(""), *(Text(line, style="yellow") for line in told), Text(closing)]
+    return [Text(""), *(Text(line, style="yellow") for line in told), Text(OF_DOCUMENTS)]
 
 
 COMMAND = Command(calibrate)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from noisewright.claims.readings import one_word
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
@@ -60,7 +61,6 @@ def obfuscate(
 
     from noisewright.cli.commands.text._preview import preview as page_of
     from noisewright.core.errors import ParameterError
-    from noisewright.core.exact import upward
     from noisewright.files.atomic import write_atomically
     from noisewright.text.documents.files import text_files
     from noisewright.text.embeddings.measuring import QUANTILES, summary
@@ -93,7 +93,7 @@ def obfuscate(
         write_atomically(page, page_of(done, promise).encode(errors="backslashreplace"))
     kept, came = sum(one.kept for one in done), sum(len(one.after) for one in done)
     near = summary(mechanism.embedding, 200).nearest[QUANTILES.index(0.5)]
-    one_word = mechanism.map(near)
+    loss = mechanism.map(near)
     clear = in_the_clear(mechanism, keep_names)
     data = {
         "documents": len(done),
@@ -104,16 +104,13 @@ def obfuscate(
         "preview": preview,
         "guarantee": str(mechanism.guarantee),
         "promise": promise,
-        "one_word": {"distance": near, "epsilon": one_word},
+        "one_word": {"distance": near, "epsilon": loss},
         "in_the_clear": clear,
         "numerics": mechanism.certificate().numerics,
     }
     rows = [
         ("promise", promise),
-        (
-            "one word",
-            f"for its nearest neighbour ({near:.3g} away, in the middle of the vocabulary): epsilon {upward(one_word, 3)}",
-        ),
+        ("one word", one_word(near, loss)),
         ("numerics", _numerics(data["numerics"] == "exact")),
         ("size", sizes_in_words(done)),
         ("unchanged", f"{kept:,} of {came:,} words ({kept / max(came, 1):.0%}); this is for you, and is not published"),

@@ -78,7 +78,7 @@ BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` wr
     RELEASE_FILE: "7eac9619a7e646a385dc80b9e988b9a873a852336f61d5c3131121c12b9f9dc0",
     WORDS_FILE: "86efe17e4f02d081a95da61ecaf964626a284753bf1369a9db10bb7f746e331c",
     EARLIER_FILE: "71c746320bfb941a317e139dacf521f5ee8f25f8860853630a1de4354e3a41a6",
-    PHRASES_FILE: "84f4aee32d2d2c5133cdb64a1ac17ec1336bbf0181d57a863ebaaf6728dadd4a",
+    PHRASES_FILE: "27e88076e48c88f77565fa1e2e401e77622e7ee435a8c244c9f2f6f1f51f389f",
 }
 RELEASE = "noisewright-release"
 

@@ -10,7 +10,7 @@ from noisewright.claims.phrases import OPEN
 from noisewright.core.errors import LedgerError
 from noisewright.core.exact import upward
 from noisewright.files.urls import is_url
-from noisewright.releases.ledger.export import kept
+from noisewright.releases.ledger.export import changed, kept
 from noisewright.releases.ledger.ledger import Ledger, LedgerRecord, default_path
 from noisewright.releases.ledger.records import Balance, downward
 
@@ -77,14 +77,16 @@ def _facts(ledger: Ledger, balance: Balance, entries: list[LedgerRecord]) -> lis
         )
     gone = kept(entries)
     rows += [(OPEN, f"{', '.join(gone)}: released as it is")] if gone else []
+    without = changed(entries)
+    rows += [("No epsilon", f"{', '.join(without)}: changed by a learned privatiser")] if without else []
     for event in ledger.history(balance.dataset):
-        changed = _amount(downward(event.epsilon), balance, downward(event.delta))
-        rows.append((f"Budget {event.event}", f"{_time(event.time)} UTC, to {changed}"))
+        amount = _amount(downward(event.epsilon), balance, downward(event.delta))
+        rows.append((f"Budget {event.event}", f"{_time(event.time)} UTC, to {amount}"))
     return rows
 
 
 def _row(entry: LedgerRecord) -> tuple[str, ...]:
-    free = entry.kind == "kept"
+    free = not entry.bounded
     return (
         _time(entry.time),
         f"{entry.name} ({entry.kind})",

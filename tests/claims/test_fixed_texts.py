@@ -1,0 +1,78 @@
+"""Texts about claims that no record makes, such as the help of a field, say what certificates of every such mechanism have."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import noisewright as nw
+from noisewright.claims import phrases, readings
+from noisewright.core.certificates.claims import prove
+from noisewright.images import FaceMethod, PixelMethod, private_faces
+from noisewright.images.methods import PIXELS, promise_of_each
+from noisewright.images.pictures.regions import Region
+
+EPSILON = Fraction(100, 3)
+
+
+def proved(certificate: Any) -> dict[str, Any]:
+    claim, problem = prove(certificate.document)
+    assert claim is not None, problem
+    return dict(claim.record)
+
+
+def pairs(record: dict[str, Any], distance: int = 1) -> str:
+    return phrases.pairs(record["metric"], record.get("secret"), Fraction(distance))
+
+
+@pytest.mark.parametrize("kind", PIXELS)
+def test_the_help_of_an_epsilon_for_pictures(kind: str) -> None:
+    record = proved(PixelMethod(kind, EPSILON, {"block": 8}).certificate(32, 32, 3))
+    assert (Fraction(record["epsilon"]), record["metric"]["base"]) == (EPSILON, "discrete")
+    told = pairs(record)
+    assert readings.OF_PICTURES.startswith(f"{told[:1].upper().replace('A', 'Between a')}{told[1:]}; for faces")
+    assert told in readings.OF_REGIONS
+
+
+@pytest.mark.parametrize("kind", PIXELS)
+def test_the_help_of_an_epsilon_for_regions_and_places(kind: str) -> None:
+    """All regions together cost epsilon; places cost it each."""
+    regions = (Region(0, 0, 8, 8), Region(16, 16, 8, 8))
+    record = proved(PixelMethod(kind, EPSILON, {"block": 8}, regions).certificate(32, 32, 3))
+    assert Fraction(record["epsilon"]) == EPSILON
+    assert record["secret"]["count"] == 2
+    assert "all regions together" in readings.OF_REGIONS
+    made = PixelMethod(kind, EPSILON, {"block": 8}).mechanisms(8, 8, 3)[0]
+    each = promise_of_each(made, 3, "place").each
+    assert each is not None
+    assert (each.stated("epsilon"), each.record()["secret"]["count"]) == (EPSILON, 1)
+    assert "any two contents of one hidden place" in readings.OF_REGIONS
+
+
+def test_the_help_of_an_epsilon_for_faces() -> None:
+    record = proved(FaceMethod(private_faces(epsilon=EPSILON)).certificate(48, 32, 3))
+    assert Fraction(record["epsilon"]) == EPSILON
+    assert pairs(record) == "any two faces"
+    assert readings.OF_PICTURES.endswith("for faces, between any two faces.")
+
+
+def test_the_units_of_families() -> None:
+    response = proved(nw.randomised_response(4, epsilon=1).certificate())
+    assert readings.reading(response) == "epsilon 1 between any two answers"
+    assert "response is between any two answers" in readings.FAMILY_UNITS
+    for made in (nw.geometric(epsilon=1, within=(0, 3)), nw.exponential(range(4), epsilon=1)):
+        assert readings.reading(proved(made.certificate())) == "epsilon 1 for each 1 of difference"
+    assert "that of geometric and exponential for each 1 of difference" in readings.FAMILY_UNITS
+
+
+def test_what_documents_lose() -> None:
+    """At most epsilon times the cost of matching their words, and no more for more words."""
+    from noisewright.text import private_documents, shipped
+
+    some = shipped().first(300)
+    for size in (3, 30):
+        record = proved(private_documents(some, epsilon=2, size=size).certificate())
+        assert (record["metric"]["order"], Fraction(record["epsilon"])) == ("matched", 2)
+    assert "the cost of matching them" in readings.OF_DOCUMENTS
