@@ -796,7 +796,7 @@ def learned_on_real_data() -> None:
 def steps_of_a_network() -> None:
     """Generated people who turn aside before coloured backgrounds, at epsilon 200, by five auto-encoders in five steps.
 
-    Training takes some minutes and is kept in out/, but for ``--quick``; see :func:`face_networks`.
+    Training takes some minutes and is kept in out/, except with ``--quick``; see :func:`face_networks`.
     """
     from scipy.ndimage import label
 
