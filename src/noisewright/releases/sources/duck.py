@@ -131,7 +131,11 @@ def _database(paths: Sequence[str], database: str | None, packed: Sequence[str])
         links = [os.path.join(folder, f"{place}{packed_ending(path)}") for place, path in enumerate(paths)]
         for path, link in zip(paths, links, strict=True):
             os.symlink(os.path.abspath(path), link)
-        most = {"memory_limit": f"{_memory(packed)}B", "threads": os.cpu_count() or 1, "temp_directory": folder}
+        most: dict[str, str | int | float | list[str]] = {
+            "memory_limit": f"{_memory(packed)}B",
+            "threads": os.cpu_count() or 1,
+            "temp_directory": folder,
+        }
         duck = Connection(duckdb.connect(config={**SETTINGS, **most}))
         try:
             duck.execute("SET enable_progress_bar = false")  # the terminal is the program's
