@@ -1,0 +1,79 @@
+"""What every mechanism samples with a fixed seed, and the certificate it writes, stay as they are.
+
+``python -m tests.mechanisms.test_draws`` writes ``tests/fixtures/draws.json`` again, for a review of what differs. Exact
+mechanisms are compared to the last bit; those that sample in floating point, to nine digits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [path for path in (str(ROOT), str(ROOT / "tests" / "support")) if path not in sys.path]
+
+from tests.mechanisms.test_conformance import CASES  # noqa: E402
+
+from noisewright.mechanisms.registry import names  # noqa: E402
+
+FILE = ROOT / "tests" / "fixtures" / "draws.json"
+SEED, AT_LEAST = 7, 24
+LONGEST = 160
+"""Characters of a sample that are kept for reading; the digest covers all of it."""
+SOLVED = ("faces",)
+"""Cases with a model that linear algebra fits: its last bits belong to the processor."""
+
+
+def spelled(value: Any) -> Any:
+    """A value that JSON can hold: exact for integers, nine digits for floats, a digest for bytes."""
+    if isinstance(value, dict):
+        return {str(key): spelled(one) for key, one in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return spelled(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [spelled(one) for one in value]
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes, sha256 {hashlib.sha256(value).hexdigest()[:16]}"
+    if isinstance(value, float):
+        return value if value.is_integer() else float(f"{value:.9g}")
+    return value if value is None or isinstance(value, (bool, int, str)) else repr(value)
+
+
+def sample(case: str) -> dict[str, str]:
+    """Return what a case samples from its own secrets, and the digest of its certificate."""
+    make, secrets, *_ = CASES[case]
+    mechanism, given = make(), list(secrets)
+    given *= -(-AT_LEAST // len(given))
+    text = json.dumps(spelled(mechanism.release(given, np.random.default_rng(SEED))), ensure_ascii=False)
+    found = {"first": text[:LONGEST], "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    if case.startswith(SOLVED):
+        return {"first": found["first"]}
+    written = mechanism.certificate(np.random.default_rng(SEED)).to_json()
+    return found | {"certificate": hashlib.sha256(written.encode()).hexdigest()}
+
+
+def test_every_registered_mechanism_has_samples() -> None:
+    kept = json.loads(FILE.read_text(encoding="utf-8"))
+    assert set(kept) == set(CASES)
+    assert set(names()) <= {case.partition(",")[0] for case in kept}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_seed_gives_the_same_samples_and_certificate(case: str) -> None:
+    assert sample(case) == json.loads(FILE.read_text(encoding="utf-8"))[case]
+
+
+def main() -> None:
+    """Write the samples again."""
+    kept = {case: sample(case) for case in CASES}
+    FILE.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
