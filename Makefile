@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test bench lint types sbom lock clean
+.PHONY: demo test check bench lint types sbom lock clean
 
 # A made-up clinic's table of 100,000 visits: planned, released, verified, remembered by a ledger; and its notes.
 CLINIC := out/clinic
@@ -27,6 +27,12 @@ demo: $(READY)
 
 test: $(READY_TO_TEST) lint types
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --durations=40
+
+# The quick tier, below two minutes: lint, types, and the tests nearest to what changed since BASE.
+BASE ?= main
+
+check: $(READY_TO_TEST) lint types
+	$(BIN)/python -m tools.nearest --base $(BASE)
 
 lint: $(READY_TO_TEST)
 	$(BIN)/ruff check .

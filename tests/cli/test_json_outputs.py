@@ -177,7 +177,7 @@ def steady(value: Any, key: str = "") -> Any:
 
 
 def answer(name: str) -> Any:
-    """What a call gives in the prepared working directory."""
+    """Run a call in the prepared working directory and return its JSON."""
     return steady(json.loads(ask(*CALLS[name], "--json")))
 
 

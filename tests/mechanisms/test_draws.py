@@ -1,4 +1,4 @@
-"""What every mechanism samples with a fixed seed, and the certificate it writes, stay as they are.
+"""Every mechanism samples the same outputs for a seed as before, and writes the same certificate.
 
 ``python -m tests.mechanisms.test_draws`` writes ``tests/fixtures/draws.json`` again, for a review of what differs. Exact
 mechanisms are compared to the last bit; those that sample in floating point, to nine digits.
