@@ -13,13 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [path for path in (str(ROOT), str(ROOT / "tests" / "support")) if path not in sys.path]
 
+from columns_support import CASES as COLUMNS  # noqa: E402
 from tests.mechanisms.test_conformance import CASES  # noqa: E402
 
+import noisewright as nw  # noqa: E402
 from noisewright.mechanisms.registry import names  # noqa: E402
 
 FILE = ROOT / "tests" / "fixtures" / "draws.json"
@@ -50,18 +53,43 @@ def sample(case: str) -> dict[str, str]:
     make, secrets, *_ = CASES[case]
     mechanism, given = make(), list(secrets)
     given *= -(-AT_LEAST // len(given))
-    text = json.dumps(spelled(mechanism.release(given, np.random.default_rng(SEED))), ensure_ascii=False)
-    found = {"first": text[:LONGEST], "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    found = kept(mechanism.release(given, np.random.default_rng(SEED)))
     if case.startswith(SOLVED):
         return {"first": found["first"]}
     written = mechanism.certificate(np.random.default_rng(SEED)).to_json()
     return found | {"certificate": hashlib.sha256(written.encode()).hexdigest()}
 
 
+def simulate() -> dict[str, dict[str, str]]:
+    """Release one table with a column for every mechanism, as a simulation, and return what each column becomes."""
+    columns, data, shown = [], {}, {}
+    for place, (case, (column, _, arrays)) in enumerate(COLUMNS.items()):
+        names_ = [f"c{place}_{part}" for part in range(len(arrays))]
+        columns.append({**column, "name": names_ if len(names_) > 1 else names_[0]})
+        shown[case] = names_
+        for name, array in zip(names_, arrays, strict=True):
+            data[name] = pa.concat_arrays([array] * -(-AT_LEAST // len(array)))[:AT_LEAST]
+    policy = {"dataset": "all", "budget": {"epsilon": 10**6, "delta": "0.9"}, "floating": True, "columns": columns}
+    released = nw.release(policy, pa.table(data), seed=SEED).data
+    return {f"column: {case}": kept([released[name].to_pylist() for name in shown[case]]) for case in COLUMNS}
+
+
+def kept(value: Any) -> dict[str, str]:
+    """The beginning and the digest of a value, as the file has them."""
+    text = json.dumps(spelled(value), ensure_ascii=False)
+    return {"first": text[:LONGEST], "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
 def test_every_registered_mechanism_has_samples() -> None:
-    kept = json.loads(FILE.read_text(encoding="utf-8"))
-    assert set(kept) == set(CASES)
-    assert set(names()) <= {case.partition(",")[0] for case in kept}
+    names_kept = json.loads(FILE.read_text(encoding="utf-8"))
+    assert set(names_kept) == {*CASES, *(f"column: {case}" for case in COLUMNS)}
+    assert set(names()) <= {case.partition(",")[0] for case in names_kept}
+
+
+def test_a_simulated_release_draws_the_same_columns() -> None:
+    found = json.loads(FILE.read_text(encoding="utf-8"))
+    simulated = simulate()
+    assert simulated == {case: found[case] for case in simulated}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -71,8 +99,8 @@ def test_a_seed_gives_the_same_samples_and_certificate(case: str) -> None:
 
 def main() -> None:
     """Write the samples again."""
-    kept = {case: sample(case) for case in CASES}
-    FILE.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    found = {case: sample(case) for case in CASES} | simulate()
+    FILE.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
