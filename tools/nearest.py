@@ -2,7 +2,7 @@
 
 A change is what the working tree and the branch have beyond ``main`` (or ``--base COMMIT``). Near to a module is a test file of
 its name, then one that imports it, directly or through a package's ``__init__``; the fewer other modules a test file imports,
-the nearer it is. For a support module or any other file these are the test files that import or name it.
+the nearer it is. For a support module or any other file these are the test files that import it, name it, or list its kind.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def nearest(root: Path, paths: Iterable[str]) -> list[str]:
         elif path.parts[0] != "src" and path.suffix == ".py":
             modules |= {path.stem, ".".join(path.with_suffix("").parts)}
             names.add(f"test_{path.stem}")
-        elif len(path.stem) >= FEWEST_LETTERS:
-            modules.add(path.name)
+        else:
+            modules |= {f'*{path.suffix}"'} | ({path.name} if len(path.stem) >= FEWEST_LETTERS else set())
     listed = set(paths)
     for test in sorted((root / "tests").rglob("test_*.py")):
         name = test.relative_to(root).as_posix()

@@ -171,8 +171,8 @@ assert nw.__file__.endswith("__init__.pyc"), nw.__file__
 assert 0 <= nw.geometric(epsilon=1, within=(0, 9)).release(4) <= 9
 assert "laplace" in dir(nw.mechanisms) and nw.mechanisms.staircase(epsilon=1).certificate().verify()
 assert nw.optimal(4, epsilon=1, loss="absolute").channel().shape
-from noisewright.mechanisms.registry import entries, names
-assert len(entries()) == len(names()) > 30
+from noisewright.mechanisms.registry import ADDRESSES
+assert len([ADDRESSES.load(name) for name in ADDRESSES.own]) > 30
 from noisewright.cli import run
 assert run(["design", "laplace", "--epsilon", "1"]) == run(["release", "--help"]) == 0
 """

@@ -14,7 +14,7 @@ import noisewright as nw
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "noisewright"
-THEORY = ("design", "qif", "context_aware", "attacks")
+THEORY = ("design", "qif", "attacks")
 PARTS = [
     (package, part.name)
     for package in THEORY
