@@ -15,13 +15,21 @@ from typing import Any
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import parts_of
 from noisewright.core.errors import NoisewrightError
+from noisewright.core.loading.addresses import Addresses
 from noisewright.core.resource import Resource, in_place, look_in
-from noisewright.images.faces.models.model import COMES_ALONG
 from noisewright.mechanisms.registry import registry
-from noisewright.text.embeddings.places import embedding_folders
 
 __all__ = ["Recomputed", "look_everywhere", "public_files", "recomputed"]
 
+FOLDERS = Addresses(
+    "noisewright.resource_folders",
+    "folder of public files",
+    {
+        "embeddings": "noisewright.text.embeddings.places:embedding_folders",
+        "faces": "noisewright.images.faces.models.model:model_folders",
+    },
+)
+"""Functions that return the folders where public files of a domain lie."""
 UNASKED = 5.0
 """What takes longer than so many seconds is computed only when that is asked for."""
 
@@ -36,8 +44,8 @@ class Recomputed:
 
 
 def look_everywhere() -> None:
-    """Look for public files where embeddings lie, and where the model of faces lies that comes along."""
-    look_in(*embedding_folders(), COMES_ALONG)
+    """Register the folders of public files of all domains, those of other packages included."""
+    look_in(*(folder for name in FOLDERS for folder in FOLDERS.load(name)()))
 
 
 def public_files(document: Mapping[str, Any]) -> list[Resource]:

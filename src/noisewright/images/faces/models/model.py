@@ -28,7 +28,7 @@ from noisewright.files.model_file import kind_of
 from noisewright.images.faces.models.gallery import Gallery
 from noisewright.images.pictures.reading import Picture
 
-__all__ = ["COMES_ALONG", "MODELS", "FaceModel", "as_model", "open_model", "shipped_model"]
+__all__ = ["COMES_ALONG", "MODELS", "FaceModel", "as_model", "model_folders", "open_model", "shipped_model"]
 
 COMES_ALONG = Path(__file__).parents[2] / "data"
 """The folder of files that come with Noisewright."""
@@ -110,6 +110,11 @@ def open_model(path: str | os.PathLike[str] | Resource, *, keep: Sequence[str] =
     model = cast(FaceModel, MODELS.load(kind)(resource))
     _ = model.shape  # reads and checks the file
     return model.keeping(*keep) if keep else model
+
+
+def model_folders() -> tuple[Path, ...]:
+    """Return the folders of the models of faces that come with Noisewright."""
+    return (COMES_ALONG,)
 
 
 def shipped_model() -> FaceModel:
