@@ -99,8 +99,8 @@ DEFECTS_OF_CLAIMS: dict[str, tuple[str, str, str]] = {  # name: (file, what is t
     ),
     "an excess of a part in 10^12 is not shown": (
         "figures.py",
-        "    if isinstance(value, float):\n        return exact *",
-        "    if True:\n        return exact *",
+        "    if isinstance(value, float):\n        exact *= Fraction(10**12 + (",
+        "    if True:\n        exact *= Fraction(10**12 + (",
     ),
     "a percentage is rounded down": (
         *("figures.py", 'rounding: Literal["up", "nearest", "down"] = "up"'),
@@ -118,8 +118,8 @@ DEFECTS_OF_CLAIMS: dict[str, tuple[str, str, str]] = {  # name: (file, what is t
     "a total leaves delta out": ("totals.py", 'f", delta = {upward(delta)}" if delta else ""', '""'),
     "each of several rows costs less": ("totals.py", 'f", for each of {rows} rows"', 'f", for {rows} rows"'),
     "a belief of less than 1 %": (
-        *("totals.py", "percent(posterior(epsilon, Fraction(1, 100)))"),
-        "percent(posterior(epsilon, Fraction(1, 101)))",
+        *("totals.py", "percent(Fraction(posterior(epsilon, prior)))"),
+        "percent(Fraction(posterior(epsilon, prior * Fraction(100, 101))))",
     ),
     "a reading for another distance": ("readings.py", "size, unit = 1 / factor,", "size, unit = factor,"),
     "a distance of a reading is rounded up": (

@@ -46,7 +46,9 @@ def test_another_archive_is_rejected(archive: Archive, tmp_path: Path) -> None:
     folder = tmp_path / "got"
     folder.mkdir()
     wanted = replace(archive, sha256="0" * 64)
-    with pytest.raises(ResourceError, match=rf"tiny 1\.0 is not the known package .*{archive.sha256[:12]}.*not 0{{12}}"):
+    with pytest.raises(
+        ResourceError, match=rf"tiny 1\.0 is not the known package .*{archive.sha256[:12]}.*not 0{{12}}"
+    ):
         wanted.fetch(folder, "give a file")
 
 

@@ -182,7 +182,7 @@ class Guarantee:
         >>> tenth.reading(), tenth.epsilon >= Fraction(1, 10)
         ('epsilon 0.1 between any two answers', True)
         >>> Guarantee(0.1, Discrete()).reading()
-        'epsilon 0.10000000000000001 between any two answers'
+        'epsilon 0.1 between any two answers'
         """
         exact = Fraction(epsilon), Fraction(delta)
         return cls(
@@ -190,10 +190,12 @@ class Guarantee:
         )
 
     def stated(self, name: Literal["epsilon", "delta"]) -> Fraction:
-        """Return epsilon or delta as it is stated: exactly, where that is known, and otherwise what the float is."""
-        if self.exact is not None:
-            return self.exact[name == "delta"]
-        return Fraction(getattr(self, name))
+        """Return epsilon or delta exactly where that is known, and otherwise the value of the float."""
+        return Fraction(getattr(self, name)) if self.exact is None else self.exact[name == "delta"]
+
+    def _named(self, name: Literal["epsilon", "delta"]) -> Fraction:
+        """Return epsilon or delta as a record states it: a float in 12 digits, because its last digits are rounding."""
+        return Fraction(f"{getattr(self, name):.12g}") if self.exact is None else self.stated(name)
 
     @classmethod
     def geo(cls, *, epsilon: Exact, radius: Exact) -> Guarantee:
@@ -264,7 +266,7 @@ class Guarantee:
             return phrases.nothing(who)
         factor = factor_above(min(bound, LARGEST_EXPONENT))
         if self.delta and apart is not None:
-            extra = self._delta_at(apart, self.stated("delta"))
+            extra = self._delta_at(apart, self._named("delta"))
             plus = upward(extra, 3)
             guess = f"{rounded_up(100 * _guess(factor, extra), 3)} %"
             text = phrases.events(who, factor_in_words(bound), plus, such, guess)
@@ -298,8 +300,8 @@ class Guarantee:
             metric = {**inner.record(), "factor": str(factor)}
         conditions = [Condition("seed-failure", probability=str(Fraction(failure)))] if failure else []
         return {
-            "epsilon": str(self.stated("epsilon")),
-            "delta": str(self.stated("delta")),
+            "epsilon": str(self._named("epsilon")),
+            "delta": str(self._named("delta")),
             "scope": self.scope,
             "metric": metric,
             **({} if secret is None else {"secret": dict(secret)}),
@@ -344,6 +346,8 @@ class Guarantee:
         delta = min(Fraction(1), self.stated("delta") + other.stated("delta"))
         failure = min(1.0, float_up(Fraction(self.seed_failure) + Fraction(other.seed_failure)))
         conditions = all_of(self.conditions, other.conditions)
+        if self.exact is None or other.exact is None:
+            self, other = replace(self, exact=None), replace(other, exact=None)
         if self.metric == other.metric:
             return self._with(self.stated("epsilon") + other.stated("epsilon"), delta, failure, conditions)
         for even, rest in ((self, other), (other, self)):
@@ -363,9 +367,10 @@ class Guarantee:
         return replace(self, metric=metric)._with(Fraction(1), delta, failure, conditions)
 
     def _with(self, epsilon: Fraction, delta: Fraction, failure: float, conditions: tuple[Condition, ...]) -> Guarantee:
-        """Return the same guarantee with other numbers; epsilon and delta are exact."""
-        more: dict[str, Any] = {"scope": self.scope, "radius": self.radius}
-        return Guarantee.exactly(epsilon, self.metric, delta, seed_failure=failure, conditions=conditions, **more)
+        """Return the same guarantee with other numbers, which are exact if those of this guarantee are."""
+        exact = None if self.exact is None else (epsilon, delta)
+        floats = replace(self, epsilon=float_up(epsilon), delta=float_up(delta), exact=exact)
+        return replace(floats, seed_failure=failure, conditions=conditions)
 
     def _even(self) -> bool:
         """Whether every pair of secrets is promised the same, wherever they are: no loss, and one delta."""

@@ -91,7 +91,7 @@ SENSITIVITY = Parameter(
     policy_key="protect",
 )
 RADIUS = Parameter(
-    "Distance within which locations are indistinguishable up to epsilon. A policy calls it protect.",
+    "Distance between two locations at which epsilon holds. A policy calls it protect.",
     "protect = 500",
     policy_key="protect",
 )

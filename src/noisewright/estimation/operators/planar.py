@@ -21,7 +21,6 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
@@ -48,6 +47,8 @@ class PlanarOperator:
     positive = False
 
     def __init__(self, columns: int, height: int, rate: float) -> None:
+        from scipy import fft
+
         if columns < 2 or height < 2 or not rate > 0:
             raise ParameterError("a planar operator needs a grid of at least 2 by 2 places and a rate above 0.")
         self.columns, self.height, self.rate = columns, height, float(rate)
@@ -68,6 +69,8 @@ class PlanarOperator:
         return self.columns * self.height, self.columns * self.height
 
     def forward(self, p: Floats) -> Floats:
+        from scipy import fft
+
         grid = p.reshape(*p.shape[:-1], self.columns, self.height)
         found = self._convolved(grid)
         lines = fft.rfft(grid, self._tall, axis=-1)
@@ -83,6 +86,8 @@ class PlanarOperator:
         return np.maximum(found, 0.0).reshape(p.shape)
 
     def backward(self, r: Floats) -> Floats:
+        from scipy import fft
+
         grid = r.reshape(*r.shape[:-1], self.columns, self.height)
         inside = np.zeros_like(grid)
         inside[..., 1:-1, 1:-1] = grid[..., 1:-1, 1:-1]
@@ -134,6 +139,8 @@ class PlanarOperator:
         return DenseInverse(self.rows(np.arange(self.columns * self.height)))
 
     def _convolved(self, grid: Floats) -> Floats:
+        from scipy import fft
+
         transformed = fft.rfft2(grid, (self._wide, self._tall)) * self._plain_f
         whole = fft.irfft2(transformed, (self._wide, self._tall))
         return np.array(whole[..., : self.columns, : self.height])

@@ -209,7 +209,7 @@ def _check_reach(reach: Fraction | None, column: ColumnPolicy, given: Mapping[st
         )
     nearest = None if column.protect == "any" else _nearest(given, secret)
     if reach is not None and nearest is not None and reach < nearest:
-        least = upward(nearest)
+        least = upward(float_up(nearest))
         least = least if Fraction(least) >= nearest else repr(float_up(nearest))
         raise TooNearError(
             f"protect = {column.protect} protects nothing, because two different values are at least {least} apart; "

@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from noisewright.claims import phrases
 from noisewright.core.exact import Exact
-from noisewright.releases.kinds.spans import largest_unit
 
 __all__ = [
     "Apart",
@@ -54,6 +53,8 @@ class Protected:
         if self.distance is None:
             return {"kind": "any"}
         if self.unit == "second":
+            from noisewright.releases.kinds.spans import largest_unit
+
             size, unit = largest_unit(self.distance)
             return {"kind": "near", "distance": str(size), "unit": unit}
         if self.unit in phrases.UNITS:
