@@ -346,8 +346,8 @@ class Guarantee:
         delta = min(Fraction(1), self.stated("delta") + other.stated("delta"))
         failure = min(1.0, float_up(Fraction(self.seed_failure) + Fraction(other.seed_failure)))
         conditions = all_of(self.conditions, other.conditions)
-        if self.exact is None or other.exact is None:
-            self, other = replace(self, exact=None), replace(other, exact=None)
+        if (self.exact is None) != (other.exact is None):
+            return replace(self, exact=None).compose(replace(other, exact=None))
         if self.metric == other.metric:
             return self._with(self.stated("epsilon") + other.stated("epsilon"), delta, failure, conditions)
         for even, rest in ((self, other), (other, self)):
