@@ -1,15 +1,15 @@
 r"""What an epsilon means for faces, measured on the public faces of a model instead of assumed.
 
-An epsilon on codes says nothing by itself: it is for opposite corners of a public box, and people are nearer to each other than
-that. So a model keeps the codes of some of its public faces (:mod:`~noisewright.images.faces.models.gallery`), and for a
-mechanism they tell
+An epsilon on codes says nothing by itself: it is for opposite corners of a public box, and people are nearer to each
+other than that. Therefore a model keeps the codes of some of its public faces
+(:mod:`~noisewright.images.faces.models.gallery`), and for a mechanism they tell
 
 * how far apart two people are, typically (the median) and at the closest, and two faces of one person;
 * the odds that epsilon allows at these distances, :math:`e^{\epsilon d}`;
-* how often the best possible attacker names the right one of these people, who sees one release and knows all of their codes;
-  and what epsilon alone allows anybody (:func:`~noisewright.images.attackers.bayes.gallery_risk`).
+* how often the best possible attacker names the right one of these people, who sees one release and knows all of their
+  codes; and what epsilon alone allows anyone (:func:`~noisewright.images.attackers.bayes.gallery_risk`).
 
-All of it is about public faces, and is published with the promise. Other people may be closer, or farther apart.
+All of it is about public faces, and is published with the guarantee. Other people may be closer, or farther apart.
 
 >>> from noisewright.images.faces import LatentObfuscator, shipped_model
 >>> found = measured_on_public_faces(LatentObfuscator(shipped_model(), epsilon=50))
@@ -49,15 +49,15 @@ class FaceScale:
     typical: float
     """The median distance between two people."""
     faces: float | None
-    """The median distance between two faces of one person; None where nobody is there twice."""
+    """The median distance between two faces of one person; None where no one is there twice."""
     best: float
     """How often the best attacker on one release is right about these people."""
     bound: float
-    """How often epsilon allows anybody to be right about them."""
+    """How often epsilon allows anyone to be right about them."""
 
     @property
     def chance(self) -> float:
-        """How often a blind guess is right."""
+        """Return how often a blind guess is right."""
         return 1 / self.people
 
     def record(self, source: str) -> dict[str, Any]:
@@ -109,6 +109,6 @@ def measured_on_public_faces(hidden: LatentObfuscator) -> FaceScale | None:
         float(apart.min()),
         float(np.median(apart)),
         float(np.median(within)) if len(within) else None,
-        attacker.success(copies, np.random.default_rng(0)),  # a simulation that anybody can repeat
+        attacker.success(copies, np.random.default_rng(0)),  # a simulation that anyone can repeat
         attacker.bound,
     )

@@ -9,10 +9,10 @@ the public box: so ``epsilon`` between any two faces whatever, and less between 
 certificate proves the law of each element, names the model by its SHA-256, and states what epsilon means on the model's public
 faces (:mod:`noisewright.images.face_scale`).
 
-**The model must be made of public faces**: nothing here protects the people it was made of. Photographs must be cropped and
-aligned as those were; what a picture shows beside a face is coded as if it were one. A picture that lies far from what the model
-can draw is refused, unless ``unlike="draw"`` is given: the small model that comes along was made of drawn faces, and photographs
-are far from those.
+**The model must be made of public faces**: nothing here protects the people it was made of. Photographs must be
+cropped and aligned as those were; what a picture shows next to a face is coded as if it were one. A picture that lies
+far from what the model can draw is refused, unless ``unlike="draw"`` is given: the small model that comes along was
+made of drawn faces, and photographs are far from those.
 
 >>> hidden = private_faces(epsilon=50)
 >>> hidden
@@ -167,7 +167,7 @@ class PrivateFaces(PictureMechanism):
         )
 
     def in_words(self) -> str:
-        """The promise, what it does not cover, and what epsilon means on public faces."""
+        """The guarantee, what it does not cover, and what epsilon means on public faces."""
         return " ".join([super().in_words(), *measured_in_words(self.measured)])
 
     def drawn(self, picture: Picture, bits: Bits) -> Picture:

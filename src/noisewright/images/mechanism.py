@@ -40,13 +40,13 @@ class PictureMechanism(BaseMechanism):
 
     fit: Fit = field(default="refuse", kw_only=True)
     clear: tuple[str, ...] = field(default=(), kw_only=True)
-    """What comes out unprotected, in words: the certificate says it. For a part of a picture, the rest of it."""
+    """What comes out unprotected, in words: the certificate states it. For a part of a picture, the rest of it."""
     name = ""
     whose_size: ClassVar[str] = "the declared size"
     other_sizes: ClassVar[str] = "declare another"
-    """What to do about a picture of another size, beside resizing it."""
+    """What to do about a picture of another size, next to resizing it."""
     together: ClassVar[int] = 1
-    """So many pictures are in memory, and drawn, at once."""
+    """Therefore many pictures are in memory, and drawn, at once."""
 
     # For subclasses -----------------------------------------------------------------------------------------------------
 
@@ -67,7 +67,7 @@ class PictureMechanism(BaseMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised."""
+        """What is guaranteed."""
         raise TypeError(f"{type(self).__name__} must define guarantee.")
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
@@ -82,14 +82,15 @@ class PictureMechanism(BaseMechanism):
         """New pictures for at most ``together`` of them; for a mechanism that does many at once faster than one by one."""
         return (self.drawn(picture, bits) for picture in pictures)
 
-    # The promise --------------------------------------------------------------------------------------------------------
+    # The guarantee
+    # --------------------------------------------------------------------------------------------------------
 
     def in_words(self) -> str:
-        """The promise, and what it does not cover."""
+        """The guarantee, and what it does not cover."""
         return f"{self.guarantee.in_words(1)} {self.clear_in_words()}"
 
     def clear_in_words(self) -> str:
-        """What the promise does not cover."""
+        """What the guarantee does not cover."""
         return f"In the clear: {'; '.join(clear_words(self.clear)) or 'only the declared size of pictures'}."
 
     def error(self, loss: str = "absolute") -> float:
@@ -174,9 +175,9 @@ def clear_words(clear: Iterable[str]) -> list[str]:
 def of_all_draws(certificate: Certificate, inside: Inside) -> Certificate:
     """Return the certificate of all draws for some parts of pictures together.
 
-    Between any two contents the losses of draws add up. For each unit of a distance, the distances do: whoever is shown in n
-    draws is n times as far from somebody else as in one. What was measured is about one draw, and left out where several
-    draws can show one person.
+    Between any two contents the losses of draws add up. For each unit of a distance, the distances do: anyone who is
+    shown in n draws is n times as far from someone else as in one. What was measured is about one draw, and left out
+    where several draws can show one person.
     """
     document, claim = certificate.document, certificate.document["claim"]
     parts = [Part(part.certificate, (part.count or 1) * inside.draws) for part in parts_of(certificate)]

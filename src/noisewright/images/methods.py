@@ -1,9 +1,9 @@
 """Ways to obfuscate a picture that is at hand, whatever its size: what a folder of photographs is put through.
 
-A method turns one picture into another and says what it promises about pictures of that size. The methods on pixels make a
-mechanism for each size that comes along, and so the size of every picture is in the clear; so is everything outside of regions,
-where there are some. The method on faces takes a picture, or each region, for one face, which comes out in the size of its model,
-or in that of the region.
+A method turns one picture into another and says what it guarantees about pictures of that size. The methods on pixels
+make a mechanism for each size that comes along, and so the size of every picture is in the clear; so is everything
+outside of regions, where there are some. The method on faces takes a picture, or each region, for one face, which
+comes out in the size of its model, or in that of the region.
 
 >>> import numpy as np
 >>> method = PixelMethod("laplace", Fraction(50), {"block": 8})
@@ -56,7 +56,7 @@ SIZE, OUTSIDE = (
 
 @dataclass(frozen=True)
 class Promise:
-    """What is promised about a whole picture, whatever it was drawn in."""
+    """What is guaranteed about a whole picture, whatever it was drawn in."""
 
     guarantee: Guarantee
     alone: str
@@ -64,7 +64,7 @@ class Promise:
     clear: str
     """What it does not cover, in a sentence."""
     each: Guarantee | None = None
-    """Where faces or places are drawn for epsilon each: the promise about one of them."""
+    """Where faces or places are drawn for epsilon each: the guarantee about one of them."""
     measured: Mapping[str, Any] | None = None
     """The meaning of epsilon on public faces, as a record, if it was measured."""
 
@@ -75,7 +75,7 @@ class Promise:
 
     @property
     def unmeasured(self) -> str:
-        """The promise and what it does not cover, without what was measured."""
+        """The guarantee and what it does not cover, without what was measured."""
         return f"{self.alone} {self.clear}"
 
 
@@ -100,7 +100,7 @@ class Method(Protocol):
         return self.mechanisms(height, width, channels)[0].certificate()
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
-        """What is promised about a whole picture of this size, at most so many ``places`` of which were drawn."""
+        """What is guaranteed about a whole picture of this size, at most so many ``places`` of which were drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +209,7 @@ class FaceMethod(Method):
         return found if not many else of_all_draws(found, Inside("region", many, many))
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
-        """Return the promise for all regions together and for each, or for the whole picture if it has none."""
+        """Return the guarantee for all regions together and for each, or for the whole picture if it has none."""
         if not self.regions:
             made = self.mechanisms(height, width, channels)[0]
             found = made.guarantee
@@ -218,7 +218,8 @@ class FaceMethod(Method):
 
 
 def promise_of_each(made: PictureMechanism, many: int, part: Literal["region", "place"]) -> Promise:
-    """What is promised where so many faces or places of a picture, at most, are drawn by a mechanism for epsilon each.
+    """What is guaranteed where so many faces or places of a picture, at most, are drawn by a mechanism for epsilon
+    each.
 
     Losses add up, and no two contents of one are farther apart than 1.
     """

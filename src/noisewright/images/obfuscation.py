@@ -71,10 +71,11 @@ def obfuscate_picture(
     replace: bool = False,
     before: Before | None = None,
 ) -> Obfuscated:
-    """One file through the method, into a PNG file with its certificate beside it: new ones, unless they may ``replace`` others.
+    """One file through the method, into a PNG file with its certificate next to it: new ones, unless they may
+    ``replace`` others.
 
-    Where nothing was drawn, nothing is promised, and there is no certificate. ``before`` is called with what will be there,
-    before it is.
+    Where nothing was drawn, nothing is guaranteed, and there is no certificate. ``before`` is called with what will be
+    there, before it is.
     """
     path = Path(target).absolute()
     check_free(path, replace)
@@ -95,8 +96,8 @@ def obfuscate_picture(
             file_of.write(what)
             file_of.flush()
             os.fsync(file_of.fileno())
-        # All is on the disk. The old certificates go, the picture appears, and then its certificate: whenever this ends, none
-        # stands beside a picture that it is not about.
+        # All is on the disk. The old certificates go, the picture appears, and then its certificate: whenever this
+        # ends, none stands next to a picture that it is not about.
         for taken in others:
             taken.unlink(missing_ok=True)
     return done
@@ -192,7 +193,7 @@ def thumbnail(picture: Picture, side: int = 160) -> bytes:
 
 
 def _certificates_of(picture: Path) -> list[Path]:
-    """The certificates that stand beside a picture, whatever its size was."""
+    """The certificates that stand next to a picture, whatever its size was."""
     found = picture.parent.glob(f"{glob.escape(picture.stem)}.certificate-*.json")
     return [
         path for path in found if re.fullmatch(r"certificate-\d+x\d+(-grey)?\.json", path.name[len(picture.stem) + 1 :])

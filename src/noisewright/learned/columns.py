@@ -57,8 +57,8 @@ class Number:
     def step(self) -> float:
         """Released numbers are multiples of it: about a hundredth of a standard deviation, a power of two.
 
-        The last digits of a sum of an old number and a change tell both apart: whoever knows how many decimals the old numbers
-        have finds them again. On a step that is the same for all records there are no such digits.
+        The last digits of a sum of an old number and a change distinguish both: anyone who knows how many decimals the
+        old numbers have finds them again. On a step that is the same for all records there are no such digits.
         """
         return 1.0 if self.whole else 2.0 ** math.floor(math.log2(self.scale / 64))
 
@@ -110,7 +110,7 @@ class Columns:
 
     @property
     def categories(self) -> tuple[int, ...]:
-        """How many labels each of these has."""
+        """Return how many labels each of these has."""
         return tuple(len(column.labels) for column in self.labels)
 
     def encode(self, table: Any) -> tuple[Floats, Codes]:

@@ -1,8 +1,9 @@
 r"""Drawing from a trained privatiser: NumPy alone, with the random bits of the house.
 
-A privatiser of one point is a few arrays: shifts and noises of two classes, a table of probabilities, or the layers of a network.
-:func:`drawer_of` makes of them what changes records; the arrays are checked first, as files may say anything. Numbers are
-drawn in floats: nothing is proved about them. Tables are rounded to whole numbers over 2^40 and drawn exactly.
+A privatiser of one point is a few arrays: shifts and noises of two classes, a table of probabilities, or the layers of
+a network. :func:`drawer_of` makes of them what changes records; the arrays are checked first, as files may say
+anything. Numbers are drawn in floats: nothing is proved about them. Tables are rounded to integers over 2^40 and drawn
+exactly.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ __all__ = ["Drawer", "NetworkDrawer", "ShiftDrawer", "TableDrawer", "drawer_of",
 
 SLOPE = np.float32(0.2)
 ROWS = 4096
-"""So many rows go through a network together: what layers pass on to each other stays near the processor."""
+"""Therefore many rows go through a network together: what layers pass on to each other stays near the processor."""
 TABLE_BITS = 40
 
 
@@ -32,7 +33,7 @@ class Drawer(ABC):
 
     @abstractmethod
     def draw(self, numeric: Floats, codes: Codes, truth: Codes | None, bits: Bits) -> tuple[Floats, Codes]:
-        """How much each standardised number changes, and the new places of labels."""
+        """Return how much each standardised number changes, and the new places of labels."""
 
 
 class ShiftDrawer(Drawer):
@@ -87,7 +88,7 @@ class TableDrawer(Drawer):
 
 
 class NetworkDrawer(Drawer):
-    """The layers of a network beside the record itself."""
+    """The layers of a network next to the record itself."""
 
     def __init__(
         self, arrays: Mapping[str, NDArray[Any]], numbers: int, categories: tuple[int, ...], beside: tuple[int, ...]

@@ -1,10 +1,10 @@
-r"""A trained privatiser for columns of a policy: rows are changed by it, and **no epsilon** is promised.
+r"""A trained privatiser for columns of a policy: rows are changed by it, and **no epsilon** is guaranteed.
 
-``mechanism = "learned"`` in a policy, with the file of a privatiser. It is no mechanism like the others: its promise is of the
-kind ``context-aware`` (:class:`~noisewright.core.guarantee.ContextAware`), so it has no certificate, costs nothing of a budget,
-and plan, certificate, report and ledger list its columns among those that are not protected in that sense, with what was
-measured of it. Unlike the files that other mechanisms need, that of a privatiser is not public: see
-:data:`~noisewright.learned.model_files.KEEP`.
+``mechanism = "learned"`` in a policy, with the file of a privatiser. It is no mechanism like the others: its guarantee
+is of the kind ``context-aware`` (:class:`~noisewright.core.guarantee.ContextAware`), so it has no certificate, costs
+nothing of a budget, and plan, certificate, report and ledger list its columns among those that are not protected in
+that sense, with what was measured of it. Unlike the files that other mechanisms need, that of a privatiser is not
+public: see :data:`~noisewright.learned.model_files.KEEP`.
 
 The columns of the policy are those that it was trained on, in their order. Only a privatiser that is given the record alone can
 be used. One that is given the private values as well (``given="xy"``) reads a column that must not be released, and a column of a
@@ -114,7 +114,7 @@ class ChangedColumns:
         return self.privatiser.guarantee
 
     def in_words(self) -> str:
-        """What is promised, and what is not."""
+        """What is guaranteed, and what is not."""
         return f"No epsilon. {self.guarantee.in_words()}"
 
     def release(self, values: Any, rng: Rng = None) -> tuple[Any, ...]:
@@ -138,7 +138,7 @@ class ChangedColumns:
         raise ParameterError(NO_CERTIFICATE)
 
     def map(self, distance: float) -> float:
-        """Nothing is promised at any distance."""
+        """Nothing is guaranteed at any distance."""
         return float("inf") if distance else 0.0
 
     def error(self, loss: str = "absolute") -> float:

@@ -1,10 +1,11 @@
-"""What a trained privatiser does to records that nobody learned from: what it really spends, and what can be guessed then.
+"""What a trained privatiser does to records that no one learned from: what it really spends, and what can be guessed
+then.
 
-Everything is measured on releases as they come out, rounded and clipped. Fresh attackers (:mod:`.evaluation`) learn from
-releases of the records that the privatiser learned from; the best is chosen on a third of the others, and judged on the rest.
-What is stated is the better of that one and of the adversary that watched the training. For one column of labels the latter
-knows the mechanism and counted the records: of so few outputs nobody makes more, and no attackers are trained. Beside it stands
-the theoretical optimum at the same distortion, where there is one to compute.
+Everything is measured on releases as they come out, rounded and clipped. Fresh attackers (:mod:`.evaluation`) learn
+from releases of the records that the privatiser learned from; the best is chosen on a third of the others, and judged
+on the rest. What is stated is the better of that one and of the adversary that watched the training. For one column of
+labels the latter knows the mechanism and counted the records: of so few outputs no one makes more, and no attackers
+are trained. Next to it stands the theoretical optimum at the same distortion, where there is one to compute.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ MOST_LEARNED = 10_000
 """Attackers learn from about so many rows: of few records from several draws of each, at most :data:`MOST_DRAWS`."""
 MOST_DRAWS = 5
 MOST_MEASURED = 12_000
-"""So many records that were learned from, and as many held-out ones, are released to measure."""
+"""Therefore many records that were learned from, and as many held-out ones, are released to measure."""
 NORMAL = 1.959964
 MUCH = 0.9
 """Who surely spends less than this share of a budget leaves much of it."""
@@ -81,7 +82,7 @@ class Point:
 
     @property
     def over_budget(self) -> bool:
-        """Whether more is spent than allowed, by more than the interval."""
+        """Return whether more is spent than allowed, by more than the interval."""
         return self.spent_between[0] > self.distortion
 
     @property
@@ -92,7 +93,8 @@ class Point:
 
     @property
     def converged(self) -> bool:
-        """Whether the training came to rest with its budget spent, and its adversary saw what fresh attackers see.
+        """Return whether the training came to rest with its budget spent, and its adversary saw what fresh attackers
+        see.
 
         This is not a proof of being the best: compare ``accuracy`` with ``optimum``, where that is known.
         """
@@ -165,7 +167,7 @@ def measured_rows(apart: NDArray[np.bool_], seed: int) -> Codes:
 
 
 def draws_of(rows: int) -> int:
-    """How often every record is released for attackers to learn from."""
+    """Return how often every record is released for attackers to learn from."""
     return int(np.clip(MOST_LEARNED // max(rows, 1), 1, MOST_DRAWS))
 
 

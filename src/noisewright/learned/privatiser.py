@@ -4,9 +4,9 @@ r"""A privatiser learned from examples: records that hide a private value as wel
 average and an adversary who guesses ``y`` from them; ``release(X)`` changes records. It is used like a transformer of
 scikit-learn.
 
-**What is promised.** A guarantee of the kind ``context-aware``: how often fresh attackers, trained from scratch on releases,
-guess right about records of the population that it was trained on, measured on records held out. No epsilon, nothing about one
-person, and nothing about stronger adversaries.
+**What is guaranteed.** A guarantee of the kind ``context-aware``: how often fresh attackers, trained from scratch on
+releases, guess right about records of the population that it was trained on, measured on records held out. No epsilon,
+nothing about one person, and nothing about stronger adversaries.
 
 **Distortion.** The sum over columns of the squared change of a number in standard deviations (``units="raw"``: as it is)
 and the probability that a category changes, times ``weights``. From the point on where a constant fits the budget nothing
@@ -77,13 +77,14 @@ GIVEN = ("x", "xy")
 class GAPPrivatiser:
     """A privatiser learned from examples; see the module.
 
-    ``distortion``: the budget, or a list of budgets that are trained together, a curve; :meth:`at` picks one. ``given``:
-    ``"x"``, the record alone, or ``"xy"``, the private values as well. ``family``: ``"table"`` (one column of labels),
-    ``"shifts"`` (one number and two classes), ``"network"``, or ``"auto"``: a table where one will do, else a network.
-    ``categorical``: columns of labels that look like numbers. ``bounds``: public ranges of columns, which releases are
-    clipped to. ``held_out``: the share of rows that nobody learns from. ``attackers``: the fresh ones that are tried on what it
-    releases, by their names in :data:`~noisewright.learned.evaluation.ATTACKERS`; all of them, if none are named. ``settings``:
-    of the training, see :class:`~noisewright.learned.training.settings.Settings`.
+    ``distortion``: the budget, or a list of budgets that are trained together, a curve; :meth:`at` picks one.
+    ``given``: ``"x"``, the record alone, or ``"xy"``, the private values as well. ``family``: ``"table"`` (one column
+    of labels), ``"shifts"`` (one number and two classes), ``"network"``, or ``"auto"``: a table where one will do,
+    else a network. ``categorical``: columns of labels that look like numbers. ``bounds``: public ranges of columns,
+    which releases are clipped to. ``held_out``: the share of rows that no one learns from. ``attackers``: the fresh
+    ones that are tried on what it releases, by their names in :data:`~noisewright.learned.evaluation.ATTACKERS`; all
+    of them, if none are named. ``settings``: of the training, see
+    :class:`~noisewright.learned.training.settings.Settings`.
     """
 
     def __init__(
@@ -295,7 +296,7 @@ class GAPPrivatiser:
         return drawer_of(self.family_, self.arrays_[place], numbers, categories, classes, self.given)
 
     def with_epsilon(self, epsilon: Exact, X: Any, y: Any = None) -> CertifiedPrivatiser:
-        """Certified noise behind it: ``epsilon`` between any two records, proved, beside what was learned.
+        """Certified noise behind it: ``epsilon`` between any two records, proved, next to what was learned.
 
         That is for a privatiser that is fixed: for records that it was not trained on. Every column of numbers needs public
         ``bounds``, and lists of labels must be public. The distortion of both together is measured on ``X``.
@@ -318,11 +319,12 @@ class GAPPrivatiser:
         read_privatiser(made, path if isinstance(path, Resource) else Resource.at(path))
         return made
 
-    # What is promised ------------------------------------------------------------------------------------------------------
+    # What is guaranteed
+    # ------------------------------------------------------------------------------------------------------
 
     @property
     def guarantee(self) -> ContextAware:
-        """What is promised: measured against the attackers that were tried, and nobody stronger."""
+        """What is guaranteed: measured against the attackers that were tried, and no one stronger."""
         self._check_fitted()
         if len(self.points_) != 1:
             raise ParameterError("this is a curve of several budgets; pick one with .at(distortion).")

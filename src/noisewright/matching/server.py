@@ -110,7 +110,7 @@ class Server:
         return self._matches(self.index.neighbours(names, neighbours, rng=rng), confidence, max(1, len(self) - 1))
 
     def distance(self, one: str, other: str, *, confidence: float = 0.95) -> Debiased:
-        """How far apart the profiles of two people are, who were named without a look at the codes."""
+        """Return how far apart the profiles of two people are, who were named without a look at the codes."""
         return self._known(hamming(*self.index.codes([one, other])), confidence, 1)
 
     def _matches(self, found: Neighbours, confidence: float, among: int) -> Matches:

@@ -1,8 +1,9 @@
-r"""The mechanism behind a certificate: whoever has the file can draw, audit, compare and estimate with it.
+r"""The mechanism behind a certificate: anyone who has the file can draw, audit, compare and estimate with it.
 
-A certificate is proved first. Then the mechanism is built from its integers: by the registry's entry of its name where that says
-how, otherwise by its kind of proof (:mod:`~noisewright.mechanisms.proofs`). Its own certificate must then be the one that was
-given, in everything but who made it and where its random bits come from. So nobody can put another mechanism behind a proof.
+A certificate is proved first. Then the mechanism is built from its integers: by the registry's entry of its name where
+that states how, otherwise by its kind of proof (:mod:`~noisewright.mechanisms.proofs`). Its own certificate must then
+be the one that was given, in everything but who made it and where its random bits come from. Therefore no one can put
+another mechanism behind a proof.
 
 >>> from noisewright.mechanisms.oracles.unary import unary_encoding
 >>> page = unary_encoding(["home", "news", "help"], epsilon=1)
@@ -168,7 +169,7 @@ def _rebuilt(name: str, certificate: Certificate) -> Mechanism | None:
 
 
 def _snapped(found: Mechanism, certificate: Certificate) -> Mechanism:
-    """With its outputs moved, where the certificate says so and the mechanism does not do it itself."""
+    """With its outputs moved, where the certificate states so and the mechanism does not do it itself."""
     ends = certificate.document.get("snapped_to")
     if ends is None or "snapped_to" in found.certificate().document:
         return found
@@ -176,7 +177,7 @@ def _snapped(found: Mechanism, certificate: Certificate) -> Mechanism:
 
 
 def _alike(own: Certificate, given: Certificate) -> bool:
-    """Whether two certificates say the same, in JSON, in which 2, 2.0 and true are told apart."""
+    """Return whether two certificates say the same, in JSON, in which 2, 2.0 and true are distinguished."""
     first, second = (
         json.dumps({key: value for key, value in one.document.items() if key not in APART}, sort_keys=True)
         for one in (own, given)

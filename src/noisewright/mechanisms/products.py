@@ -79,13 +79,13 @@ class ProductMechanism:
 
     @property
     def coordinates(self) -> int | None:
-        """How many coordinates a secret has; None for any number."""
+        """Return how many coordinates a secret has; None for any number."""
         counts = [count for _, count in self.parts]
         return None if None in counts else sum(count for count in counts if count is not None)
 
     @property
     def dimension(self) -> int | None:
-        """How many coordinates a secret has, as those who release vectors ask for it."""
+        """Return how many coordinates a secret has, as those who release vectors ask for it."""
         return self.coordinates
 
     @cached_property
@@ -108,7 +108,7 @@ class ProductMechanism:
             self._drawn(mechanism, columns, rng)
             for (mechanism, _), columns in zip(self.parts, np.split(given, ends, axis=-1), strict=True)
         ]
-        if len({part.dtype.kind for part in drawn}) > 1:  # else numbers beside text would become text
+        if len({part.dtype.kind for part in drawn}) > 1:  # else numbers next to text would become text
             drawn = [part.astype(object) for part in drawn]
         return np.concatenate(drawn, axis=-1)
 

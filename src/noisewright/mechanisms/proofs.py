@@ -32,7 +32,7 @@ class ProofKind:
     rebuilder: str | None = None
     """The address of a function from a certificate to its mechanism, where the proof and the labels say all about it."""
     auditor: str | None = None
-    """The address of a function from proof, distances and promise to the smallest epsilon."""
+    """The address of a function from proof, distances and guarantee to the smallest epsilon."""
 
     def rebuild(self, certificate: Certificate) -> Mechanism | None:
         """The mechanism behind a proved certificate; None where the proof alone does not tell."""

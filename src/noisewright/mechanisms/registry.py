@@ -1,8 +1,8 @@
 """The registry: the address of every mechanism. The command line, policies and reports read it; nothing else lists them.
 
-An address is text such as ``"noisewright.mechanisms.numbers.laplace:ENTRY"``; the module is imported when its mechanism is first
-asked for. So a domain above this room registers without an import from here, and a third party's package does with an entry
-point in its ``pyproject.toml``::
+An address is text such as ``"noisewright.mechanisms.numbers.laplace:ENTRY"``; the module is imported when its
+mechanism is first asked for. Therefore a domain above this room registers without an import from here, and a third
+party's package does with an entry point in its ``pyproject.toml``::
 
     [project.entry-points."noisewright.mechanisms"]
     sign-bits = "signbits.mechanism:ENTRY"
@@ -139,7 +139,7 @@ ADDRESSES = Addresses(
 _WITHOUT_EPSILON = Addresses(
     "noisewright.mechanisms.context", "mechanism", {"learned": "noisewright.learned.in_policies:ENTRY"}
 )
-"""What changes columns and promises no epsilon: policies know it by name, and no list of mechanisms has it."""
+"""What changes columns and guarantees no epsilon: policies know it by name, and no list of mechanisms has it."""
 
 
 class _Registry(Mapping[str, Entry]):
@@ -198,7 +198,7 @@ def entries() -> list[Entry]:
 
 
 def without_epsilon() -> list[str]:
-    """What policies know by name beside, which promises no epsilon."""
+    """What policies know by name next to, which guarantees no epsilon."""
     return sorted(_WITHOUT_EPSILON)
 
 

@@ -148,7 +148,7 @@ class OutputPerturbation:
 
     @property
     def releases(self) -> int:
-        """How many answers were given (or charged for)."""
+        """Return how many answers were given (or charged for)."""
         return self._releases
 
     @property
@@ -202,7 +202,7 @@ def rounds_at_random(mechanism: Mechanism) -> bool:
 def _drawn_shape(mechanism: Mechanism, given: Any, drawn: Any) -> tuple[int, ...]:
     """The shape in which secrets were given, one for every draw; empty for a single one.
 
-    Outputs have it too, but for those of vectors, which have an axis more, and for reports, which are of any shape.
+    Outputs have it too, except for those of vectors, which have an axis more, and for reports, which are of any shape.
     """
     if isinstance(drawn, (pa.Array, pa.ChunkedArray)):
         return (len(drawn),)

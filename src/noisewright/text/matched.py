@@ -56,7 +56,7 @@ class MatchedWords(Metric):
 
     @property
     def finite(self) -> bool:  # type: ignore[override]
-        """Whether every distance is."""
+        """Return whether every distance is."""
         return self.sized
 
     @property

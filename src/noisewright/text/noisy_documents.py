@@ -12,11 +12,11 @@ pairs, and the chance of a bag is a sum over its orders; a longer document is cu
 with random words, and both can be drawn alike for both documents of a matching, one word without a partner costing the
 diameter.
 
-With ``keep_order`` words stay where they were, which reads better and promises less: the distance is then *aligned*, word by
-word, so that a word moved within the text counts twice. Longer texts are then cut after ``size`` words.
+With ``keep_order`` words stay where they were, which reads better and guarantees less: the distance is then *aligned*,
+word by word, so that a word moved within the text counts twice. Longer texts are then cut after ``size`` words.
 
-Without a ``size`` the number of words is as it was, **in the clear**, and nothing is promised between documents of different
-lengths. With ``unknown="keep"`` everything outside of the vocabulary passes as it is, **in the clear**.
+Without a ``size`` the number of words is as it was, **in the clear**, and nothing is guaranteed between documents of
+different lengths. With ``unknown="keep"`` everything outside of the vocabulary passes as it is, **in the clear**.
 
 >>> from noisewright.text import shipped
 >>> notes = private_documents(shipped().first(300), epsilon=8, size=4)
@@ -211,7 +211,7 @@ class PrivateDocuments(BaseMechanism):
         )
 
     def in_words(self) -> str:
-        """The promise, and what it does not cover."""
+        """The guarantee, and what it does not cover."""
         clear = f" In the clear: {', '.join(self.in_the_clear)}." if self.in_the_clear else ""
         many = (
             f"{self.size} words come out of every document, whatever its length"

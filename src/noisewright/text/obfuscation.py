@@ -22,7 +22,7 @@ FILE_NAMES = {"code": "file-names"}
 __all__ = ["Obfuscated", "in_the_clear", "obfuscate_files", "sizes_in_words"]
 
 TOGETHER = 64
-"""So many documents are drawn together: words that they share are looked up once."""
+"""Therefore many documents are drawn together: words that they share are looked up once."""
 CERTIFICATE = "certificate.json"
 
 
@@ -38,12 +38,12 @@ class Obfuscated:
 
     @property
     def filled(self) -> int:
-        """How many random words filled it up to the public size; below 0 where words were left out."""
+        """Return how many random words filled it up to the public size; below 0 where words were left out."""
         return len(self.after) - len(self.before)
 
     @property
     def kept(self) -> int:
-        """How many of the words that came out had been there; a fact about the original."""
+        """Return how many of the words that came out had been there; a fact about the original."""
         return (Counter(self.before) & Counter(self.after)).total()
 
 
@@ -78,7 +78,7 @@ def in_the_clear(mechanism: PrivateDocuments, keep_names: bool) -> list[str]:
 
 
 def sizes_in_words(done: Sequence[Obfuscated]) -> str:
-    """How many words were read, filled up with and left out; facts about the originals."""
+    """Return how many words were read, filled up with and left out; facts about the originals."""
     read = sum(len(one.before) for one in done)
     filled, left = (sum(max(0, sign * one.filled) for one in done) for sign in (1, -1))
     told = [f"{filled:,} random words fill short documents up"] * bool(filled)

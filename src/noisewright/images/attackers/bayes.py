@@ -1,10 +1,11 @@
 r"""The best possible attacker on noisy codes, and what epsilon allows any attacker of a gallery.
 
-A decoded face is a function of its noisy code, so nobody who sees the face can do better than somebody who sees the code
-itself. For a known gallery of candidates the likelihood of candidate x given a noisy code z is ``e^(-|x - z| / t)`` times
-what all candidates share, at the border of the box as well as inside (:mod:`noisewright.images.faces.noisy_codes`). So the
-attacker with the highest chance names the candidate nearest to what was released; for several releases, the one with the
-least sum of distances. An attack on pictures that does worse than this has not shown that a face is safe.
+A decoded face is a function of its noisy code, so no one who sees the face can do better than someone who sees the
+code itself. For a known gallery of candidates the likelihood of candidate x given a noisy code z is ``e^(-|x - z| /
+t)`` times what all candidates share, at the border of the box as well as inside
+(:mod:`noisewright.images.faces.noisy_codes`). Therefore the attacker with the highest chance names the candidate
+nearest to what was released; for several releases, the one with the least sum of distances. An attack on pictures that
+does worse than this has not shown that a face is safe.
 
 Before anything is drawn, the guarantee alone says that the belief in candidate i, all being equally likely, is at most
 :math:`1 / \sum_j e^{-\varepsilon d(x_i, x_j)}` (:func:`gallery_risk`).

@@ -1,4 +1,4 @@
-r"""The best attacker on blocks of pixels: who has a picture of everybody, knows the mechanism, and names the likeliest.
+r"""The best attacker on blocks of pixels: who has a picture of everyone, knows the mechanism, and names the likeliest.
 
 For levels that are drawn from a table (:mod:`noisewright.images.pixels.exponential`), the likelihood of a candidate is the
 product of the entries of the table, one for each block and channel.

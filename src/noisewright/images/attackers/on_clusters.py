@@ -1,4 +1,4 @@
-r"""How k-same falls: two releases whose clusters overlap, and somebody who knows who is not in the picture.
+r"""How k-same falls: two releases whose clusters overlap, and someone who knows who is not in the picture.
 
 Its 1/k holds for one release and an attacker who knows nothing. Two organisations that release overlapping galleries without
 asking each other put a person into two clusters, and the person is in both: the *intersection* is often the person alone.

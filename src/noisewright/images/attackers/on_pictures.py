@@ -1,18 +1,17 @@
 r"""How often attackers who see obfuscated pictures name the right person.
 
 =============  ===============================================  =====================================================
-attack         learns from                                      is asked about
-=============  ===============================================  =====================================================
-``clean``      clean pictures                                   clean pictures: how well people are told apart at all
-``naive``      clean pictures                                   obfuscated ones
-``parrot``     pictures that it obfuscated itself               obfuscated ones, with noise that it never saw
-``reverse``    pictures that it obfuscated itself               clean ones
-``composed``   clean pictures                                   two obfuscated ones of each: scores are added up
+attack         learns from                                      is asked about =============
+===============================================  ===================================================== ``clean``
+clean pictures                                   clean pictures: how well people are distinguished at all ``naive``
+clean pictures                                   obfuscated ones ``parrot``     pictures that it obfuscated itself
+obfuscated ones, with noise that it never saw ``reverse``    pictures that it obfuscated itself               clean
+ones ``composed``   clean pictures                                   two obfuscated ones of each: scores are added up
 =============  ===============================================  =====================================================
 
-The strongest of them is the number to report, and never the naive one alone; beside it belongs the best possible attacker on
-codes (:mod:`noisewright.images.attackers.bayes`). Nothing of this is private: the numbers are computed from the faces
-themselves."""
+The strongest of them is the number to report, and never the naive one alone; next to it belongs the best possible
+attacker on codes (:mod:`noisewright.images.attackers.bayes`). Nothing of this is private: the numbers are computed
+from the faces themselves."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ class LabelledFaces:
             raise DataError("faces have one size, and every face has the label of its person.")
 
     def repeated(self, obfuscate: Obfuscate, copies: int) -> LabelledFaces:
-        """So many obfuscated copies of each."""
+        """Therefore many obfuscated copies of each."""
         noisy = np.concatenate([obfuscate(self.pictures) for _ in range(copies)])
         return LabelledFaces(noisy, np.tile(np.asarray(self.people), copies))
 

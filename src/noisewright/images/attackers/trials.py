@@ -93,12 +93,12 @@ class Trial:
 
     @property
     def people(self) -> int:
-        """How many people are attacked."""
+        """Return how many people are attacked."""
         return len(self.attacks.asked.people)
 
     @property
     def chance(self) -> float:
-        """How often a blind guess is right."""
+        """Return how often a blind guess is right."""
         return 1 / self.people
 
     @property
@@ -150,7 +150,7 @@ class Trial:
 
 
 def _made_up() -> PublicFaces:
-    """The made-up faces, of everybody the one that is asked about first."""
+    """The made-up faces, of everyone the one that is asked about first."""
     found = sprite_faces()
     first = np.lexsort((found.expressions != ASKED, found.people))
     return PublicFaces(

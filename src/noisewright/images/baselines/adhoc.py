@@ -4,9 +4,9 @@ They are here to be compared with and attacked. Nothing here is a mechanism, dra
 certificate.
 
 * *blur*, *pixelise*: deterministic, so a list of candidate pictures identifies the true one at once;
-* *box*: perfect inside the box, and says nothing about what is beside it (hair, clothes, the place);
-* *in-painting*: a box that is filled in smoothly from what is around it, or with the mean face of a model:
-  it looks better than a box, says as little about what was inside, and as much about everything beside it;
+* *box*: perfect inside the box, and says nothing about what is next to it (hair, clothes, the place);
+* *in-painting*: a box that is filled in smoothly from what is around it, or with the mean face of a model: it looks
+  better than a box, says as little about what was inside, and as much about everything next to it;
 * *noisy singular values*: noise on the singular values of the pixel matrix, as has been published; singular vectors, and with
   them nearly all of the picture, stay as they are.
 

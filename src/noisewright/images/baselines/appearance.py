@@ -3,10 +3,10 @@ r"""An active appearance model: a face as the shape of its landmarks and its tex
 * *shape*: landmarks, moved, turned and scaled onto their mean (Procrustes), then principal components;
 * *texture*: the pixels inside the mesh of landmarks, warped to the mean shape triangle by triangle, then principal components.
 
-The code is both lists of components, and exact noise on it keeps its promise **about the code**
-(:class:`~noisewright.images.faces.noisy_codes.NoisyCodes`). But the new texture is painted inside the contour of the face alone:
-hair, ears, neck and everything beside stay as they were, and so do place, size and tilt of the face. They tell people apart, so
-a picture that looks changed is recognised as before. Nothing of a picture is guaranteed here.
+The code is both lists of components, and exact noise on it keeps its guarantee **about the code**
+(:class:`~noisewright.images.faces.noisy_codes.NoisyCodes`). But the new texture is painted inside the contour of the
+face alone: hair, ears, neck and everything next to stay as they were, and so do place, size and tilt of the face. They
+distinguish people, so a picture that looks changed is recognised as before. Nothing of a picture is guaranteed here.
 
 >>> rng = np.random.default_rng(1)
 >>> square = np.array([[4, 4], [4, 20], [20, 4], [20, 20], [12, 12]])
@@ -40,7 +40,7 @@ from noisewright.images.pictures.writing import as_pixels
 __all__ = ["ActiveAppearance"]
 
 ROUNDS = 5
-"""So often all shapes are put onto their mean, and the mean is taken again."""
+"""Therefore often all shapes are put onto their mean, and the mean is taken again."""
 SHAPES, TEXTURES = 12, 40
 
 

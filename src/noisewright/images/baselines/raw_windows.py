@@ -36,7 +36,7 @@ from noisewright.images.pictures.similarity import ssim_of, window_ssim
 __all__ = ["EPSILONS", "RawSsimWindows", "raw_losses", "raw_ssim_windows", "two_valued"]
 
 MOST, NEAR = 512, 8192
-"""So many outputs are compared at most, for so many secrets beside them."""
+"""Therefore many outputs are compared at most, for so many secrets next to them."""
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0)
 LEVELS = (0.0, 85.0, 170.0, 255.0)
 
@@ -106,10 +106,10 @@ def raw_losses(
 ) -> list[float]:
     """Return the largest loss of the published choice between any two of some windows, as a part of each claimed epsilon.
 
-    The windows are all over the levels and those ``beside`` them, with their cells in any order. Every output is counted. SSIM
-    does not change if the cells of both windows are put into another order, and grows with their covariance. So outputs
-    are counted by how many cells of each level meet each value of a secret, and the order of cells that is best or worst for
-    an output is the sorted one or its reverse.
+    The windows are all over the levels and those ``beside`` them, with their cells in any order. Every output is
+    counted. SSIM does not change if the cells of both windows are put into another order, and grows with their
+    covariance. Therefore outputs are counted by how many cells of each level meet each value of a secret, and the
+    order of cells that is best or worst for an output is the sorted one or its reverse.
 
     >>> [round(part, 4) for part in raw_losses([1, 20])], round(raw_losses([30], two_valued(17))[0], 2) > 1
     ([0.9967, 0.999], True)

@@ -1,4 +1,4 @@
-"""Made-up faces, drawn in code: nobody's, for examples, tests and first models.
+"""Made-up faces, drawn in code: no one's, for examples, tests and first models.
 
 People differ in the shape of the head, colours, hair, eyes, brows, nose and beard; an expression changes the mouth alone. Edges
 are smooth: a picture is drawn three times as large.

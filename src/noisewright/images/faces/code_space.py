@@ -4,10 +4,11 @@ A model gives every face a code of n numbers, and public training faces give eve
 
 .. math:: d(x, x') = \sum_i w_i\, \frac{|x_i - x'_i|}{\text{range}_i}, \qquad \sum_i w_i = 1,
 
-is 0 for equal codes and 1 between opposite corners; even weights :math:`w_i = 1/n` are the usual metric. Element i is rounded
-to one of ``steps[i] + 1`` places of its range, and those numbers of steps *are* the weights: :math:`w_i = \text{steps}_i /
-\sum \text{steps}`. One step is then worth the same in every element, and d is the Manhattan distance of whole numbers,
-divided by the sum of steps. A code beyond the box is moved to its border first, which reads nothing but public ranges.
+is 0 for equal codes and 1 between opposite corners; even weights :math:`w_i = 1/n` are the usual metric. Element i is
+rounded to one of ``steps[i] + 1`` places of its range, and those numbers of steps *are* the weights: :math:`w_i =
+\text{steps}_i / \sum \text{steps}`. One step is then worth the same in every element, and d is the Manhattan distance
+of integers, divided by the sum of steps. A code beyond the box is moved to its border first, which reads only public
+ranges.
 
 >>> space = CodeSpace.of([0, -1], [10, 1], steps=100)
 >>> space.points([[2.5, 0], [99, 1]]).tolist()
@@ -41,7 +42,7 @@ from noisewright.images.pictures.regions import Inside
 __all__ = ["STEPS", "CodeSpace", "LatentMetric", "least_error_weights"]
 
 STEPS = 4096
-"""So many steps has the range of an element on average: far finer than any noise that hides something."""
+"""Therefore many steps has the range of an element on average: far finer than any noise that hides something."""
 MOST_STEPS = 1 << 40
 
 
@@ -93,7 +94,7 @@ class CodeSpace:
 
     @property
     def size(self) -> int:
-        """How many elements a code has."""
+        """Return how many elements a code has."""
         return len(self.steps)
 
     @property

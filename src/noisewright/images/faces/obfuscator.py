@@ -46,7 +46,7 @@ __all__ = ["LatentObfuscator"]
 
 Points = NDArray[np.int64]
 TOGETHER = 64
-"""So many faces are encoded and decoded together."""
+"""Therefore many faces are encoded and decoded together."""
 
 
 class LatentObfuscator:
@@ -73,7 +73,8 @@ class LatentObfuscator:
         space = CodeSpace.of(model.low[:components], model.high[:components], steps=steps, weights=weights)
         self.codes = NoisyCodes(epsilon, space)  # type: ignore[arg-type]
 
-    # The promise --------------------------------------------------------------------------------------------------------
+    # The guarantee
+    # --------------------------------------------------------------------------------------------------------
 
     @property
     def epsilon(self) -> Fraction:
@@ -99,7 +100,7 @@ class LatentObfuscator:
         return self.codes.certificate(rng, resources=[self.model.resource], clear=self.model.clear)
 
     def in_words(self) -> str:
-        """The promise between any two faces, and what it does not cover."""
+        """The guarantee between any two faces, and what it does not cover."""
         clear = ", ".join(self.model.clear) or "only the declared size of pictures"
         return f"{self.guarantee.in_words(1)} In the clear: {clear}."
 

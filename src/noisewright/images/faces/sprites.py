@@ -1,8 +1,9 @@
 """Made-up faces of 135 people with eight expressions each, from a sheet that comes with the package.
 
-They were drawn at random by the generator facesjs (see ``images/data/NOTICE``): frontal, in one jersey, with nothing on their
-heads. People differ in hair, colours, shape and features, an expression changes the mouth alone, and every other person is a
-woman. So there are labelled faces for training, attacks and tests where no photographs can be had.
+They were drawn at random by the generator facesjs (see ``images/data/NOTICE``): frontal, in one jersey, with nothing
+on their heads. People differ in hair, colours, shape and features, an expression changes the mouth alone, and every
+other person is a woman. Therefore there are labelled faces for training, attacks and tests where no photographs can be
+had.
 
 >>> faces = sprite_faces()
 >>> faces.pictures.shape, faces.people[:9].tolist()

@@ -1,9 +1,9 @@
 """A course of training: epochs one after another, with a checkpoint after each, so that it goes on where it was stopped.
 
-The checkpoint lies beside the model that is to be, as ``model.nwm.part``: arrays and JSON like a model, with what the
-networks and their optimisers know, and is gone when the model is there. Whatever is random in an epoch follows from the seed
-and the number of the epoch, so a course that was stopped and resumed ends with the same model, bit by bit, on the same
-machine. A checkpoint of other faces or other options is refused.
+The checkpoint lies next to the model that is to be, as ``model.nwm.part``: arrays and JSON like a model, with what the
+networks and their optimisers know, and is gone when the model is there. Whatever is random in an epoch follows from
+the seed and the number of the epoch, so a course that was stopped and resumed ends with the same model, bit by bit, on
+the same machine. A checkpoint of other faces or other options is refused.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ SMALLEST, LARGEST = 4, 8
 
 
 def halvings(height: int, width: int) -> int:
-    """How often pictures of this size are halved until their larger side is at most eight."""
+    """Return how often pictures of this size are halved until their larger side is at most eight."""
     count = 0
     while max(height, width) >> count > LARGEST:
         count += 1

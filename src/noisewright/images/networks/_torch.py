@@ -44,7 +44,7 @@ def device_called(name: str) -> Any:
 
 
 def device_of(module: Module) -> Any:
-    """Where a module is."""
+    """Return where a module is."""
     return next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
 
 

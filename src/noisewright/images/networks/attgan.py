@@ -1,4 +1,5 @@
-r"""An encoder and a decoder after AttGAN, with a code of one by one, attributes and pose beside it, and noise while it learns.
+r"""An encoder and a decoder after AttGAN, with a code of one by one, attributes and pose next to it, and noise while
+it learns.
 
 At 128 pixels and full width: convolutions of 4 x 4 and stride 2 with 64, 128, 256, 512, 1024 and 1024 filters, then one of 2
 x 2 to the 2048 numbers of the code; a decoder of transposed convolutions back to 128 pixels; a critic whose trunk is shared
@@ -82,7 +83,7 @@ def critic_of(about: Mapping[str, Any], categories: int, numbers: int) -> Module
 
 
 def code_length(scale: float) -> int:
-    """How many numbers a code has."""
+    """Return how many numbers a code has."""
     return _narrow(CODE, scale)
 
 

@@ -40,7 +40,7 @@ class Attribute:
 
     @property
     def width(self) -> int:
-        """How many numbers tell it."""
+        """Return how many numbers tell it."""
         return max(1, len(self.values))
 
     @property
@@ -62,7 +62,7 @@ class Attribute:
             raise DataError(f"the attribute {self.name} is one of {', '.join(self.values)} for each face.") from None
 
     def to_json(self) -> dict[str, Any]:
-        """What a file says of it."""
+        """What a file states of it."""
         return {"name": self.name, "values": list(self.values), "mean": self.mean, "spread": self.spread}
 
     @classmethod

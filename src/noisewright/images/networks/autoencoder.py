@@ -7,8 +7,8 @@ loss is the sum of the mean absolute errors. A decoder that never saw noise make
 public faces have in common. The encoder learns from clean codes alone: one that learned from noisy codes would put people so
 far apart that the noise no longer hides them, and the same epsilon would mean less.
 
-Attributes of the faces that it learns from go to the decoder beside the code, so that the code need not hold them. None of
-them is kept unless :meth:`~noisewright.images.networks.network.NetworkFaces.keeping` says so.
+Attributes of the faces that it learns from go to the decoder next to the code, so that the code need not hold them.
+None of them is kept unless :meth:`~noisewright.images.networks.network.NetworkFaces.keeping` says so.
 """
 
 from __future__ import annotations

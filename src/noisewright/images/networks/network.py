@@ -1,9 +1,10 @@
-r"""What all networks of faces share: a file with weights and public ranges, attributes beside the code, and nothing else.
+r"""What all networks of faces share: a file with weights and public ranges, attributes next to the code, and nothing
+else.
 
-A network is built of plain layers in a row from what its file says, on no memory at first, so that a file whose arrays do not
-fit is refused before anything is filled. Encoder and decoder are apart: a decoder is given codes and attributes, and there is
-no other way from a picture into it. In use, layers normalise by what they learned and never by the faces that happen to come
-along.
+A network is built of plain layers in a row from what its file states, on no memory at first, so that a file whose
+arrays do not fit is refused before anything is filled. Encoder and decoder are apart: a decoder is given codes and
+attributes, and there is no other way from a picture into it. In use, layers normalise by what they learned and never
+by the faces that happen to come along.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class NetworkFaces(ABC):
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        """What it can draw beside the code."""
+        """What it can draw next to the code."""
         return self._opened.attributes
 
     @property

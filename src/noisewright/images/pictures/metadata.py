@@ -1,4 +1,5 @@
-"""What a file says beside its pixels, for owners who want to keep it: who took a picture when, where, and with what.
+"""What a file states next to its pixels, for owners who want to keep it: who took a picture when, where, and with
+what.
 
 Only a list of plain entries of EXIF is kept, each of them a short text or a few numbers. **Nothing that can hold a picture is**:
 no thumbnail, which often shows the original, no preview or maker's note, no XMP, colour profile or comment; nor what says how the

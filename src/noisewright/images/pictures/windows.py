@@ -32,17 +32,17 @@ class Windows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows and columns of windows there are."""
+        """Return how many rows and columns of windows there are."""
         return self.rows // self.size, self.columns // self.size
 
     @property
     def count(self) -> int:
-        """How many windows there are, in each channel."""
+        """Return how many windows there are, in each channel."""
         return self.shape[0] * self.shape[1]
 
     @property
     def left_over(self) -> int:
-        """How many cells no window covers, in each channel."""
+        """Return how many cells no window covers, in each channel."""
         return self.rows * self.columns - self.count * self.size**2
 
     @property

@@ -38,7 +38,7 @@ def png_of(picture: Picture, exif: bytes = b"") -> bytes:
 
 
 def chunks_of(content: bytes) -> list[str]:
-    """The names of the chunks of a PNG file, repeated ones once: what it holds beside pixels shows here."""
+    """The names of the chunks of a PNG file, repeated ones once: what it holds next to pixels shows here."""
     if content[:8] != b"\x89PNG\r\n\x1a\n":
         raise DataError("these bytes are no PNG file.")
     names: list[str] = []

@@ -3,7 +3,8 @@
 The network was made for faces that fill a good part of the square. A face in a crowd is found because squares of half the side, a
 quarter and so on are looked at, each overlapping the next by half, down to those in which the ``smallest`` face is large.
 
-Whether all faces were found, nobody can tell: not this network, and not another. What may be missed is said in certificates.
+Whether all faces were found, no one can tell: not this network, and not another. What may be missed is said in
+certificates.
 """
 
 from __future__ import annotations
@@ -83,8 +84,8 @@ def find_faces(picture: Picture, *, smallest: float = SMALLEST, sure: float = SU
 def upright(picture: Picture, face: Face) -> Face:
     """The face as it looks upright: it is turned by quarters, and taken the way in which the network is surest of it.
 
-    The network finds faces that are turned, too, but it does not see how they are. A face that is found in no way as one in the
-    middle stays as it is, and nobody knows how it is turned.
+    The network finds faces that are turned, too, but it does not see how they are. A face that is found in no way as
+    one in the middle stays as it is, and no one knows how it is turned.
     """
     colour = np.broadcast_to(picture, (*picture.shape[:2], 3))
     small, best, surest = NETWORKS["detector"].side, face, 0.0
@@ -120,7 +121,7 @@ def squares(height: int, width: int, smallest: float) -> Iterator[tuple[int, int
 
 
 def _starts(length: int, side: int) -> list[int]:
-    """Where squares begin that cover a length, each overlapping the next by half or more."""
+    """Return where squares begin that cover a length, each overlapping the next by half or more."""
     if side >= length:
         return [(length - side) // 2]
     many = math.ceil((length - side) / (side / 2)) + 1

@@ -39,11 +39,11 @@ OUTSIDE, WHERE = "outside-places", "places"
 class FoundFaces:
     """The heads of faces that the detector finds.
 
-    ``no_face`` says what becomes of a picture in which no face is found for sure (:data:`CERTAIN`): it is refused, hidden as a
-    ``whole``, or kept as it is but for faces that are doubtful; these are hidden like all others. ``expect``
-    refuses pictures in which another number of faces is found. ``margin`` makes places larger or smaller than usual. Faces that
-    ``keep`` names are left as they are. With ``aligned``, frames show
-    faces upright, as a model wants them. With ``outline``, the person in a place is hidden, and the background beside stays.
+    ``no_face`` says what becomes of a picture in which no face is found for sure (:data:`CERTAIN`): it is refused,
+    hidden as a ``whole``, or kept as it is except for faces that are doubtful; these are hidden like all others.
+    ``expect`` refuses pictures in which another number of faces is found. ``margin`` makes places larger or smaller
+    than usual. Faces that ``keep`` names are left as they are. With ``aligned``, frames show faces upright, as a model
+    wants them. With ``outline``, the person in a place is hidden, and the background next to stays.
     """
 
     smallest: float = SMALLEST
@@ -87,8 +87,8 @@ class FoundFaces:
     def found(self, picture: Picture, source: Path | None = None) -> list[tuple[Face, Place]]:
         """The faces and the places of their heads; those to keep say so.
 
-        A find that is covered by the place of one that is hidden is hidden with it. One that is covered by the place of a face to
-        keep is not: somebody may stand close to who wants to be seen.
+        A find that is covered by the place of one that is hidden is hidden with it. One that is covered by the place
+        of a face to keep is not: someone may stand close to who wants to be seen.
         """
         faces = find_faces(picture, smallest=self.smallest, sure=self.sure)
         hide: list[tuple[Face, Place]] = []
@@ -141,7 +141,7 @@ class OwnPlaces:
     """Boxes and masks of the owner's own, by the names of files; a file for which there is nothing is refused."""
 
     boxes: Mapping[str, Sequence[Place] | None] = field(default_factory=dict)
-    """None: nobody has said yet whether there is something to hide, so the picture is refused."""
+    """None: no one has said yet whether there is something to hide, so the picture is refused."""
     masks: Path | None = None
     """A folder with a picture for each photograph, of the same name (whatever the suffix): what is not black is hidden."""
 
@@ -205,7 +205,7 @@ def face_to_keep(picture: Picture) -> Floats:
 def places_of(document: Any, name: str) -> dict[str, list[Place] | None]:
     """The places in a document such as ``{"photo.jpg": [[x, y, width, height], ...]}``; a fifth number is a tilt in degrees.
 
-    ``null`` in place of the boxes stays None: nobody has said yet what is to be hidden.
+    ``null`` in place of the boxes stays None: no one has said yet what is to be hidden.
     """
     wrong = FileFormatError(
         f'{name} is not a list of boxes, which is written {{"photo.jpg": [[x, y, width, height], ...]}} in pixels.'

@@ -43,7 +43,7 @@ class Video:
     rate: float
     """Frames a second."""
     least: int = 1
-    """A file that gives fewer frames is damaged: it says itself that it has so many."""
+    """A file that gives fewer frames is damaged: it states itself that it has so many."""
 
     def frames(self) -> Iterator[Picture]:
         """Its frames in colour, one after another; as often as one likes."""

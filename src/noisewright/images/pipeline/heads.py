@@ -6,8 +6,8 @@ Two kinds of places:
 * ``aligned`` ones, for a model of faces: a square in which the eyes are always at the same spots (:data:`EYES_AT`), as in the
   public faces that the model was made of. :func:`aligned_face` cuts faces out in the same way, to make a model of them.
 
-Where a place is, is seen by everybody, so it is said coarsely: sides come in steps, and middles on a grid. That
-is no part of any promise; it keeps the place from telling more of a face than it must.
+Where a place is, is seen by everyone, so it is said coarsely: sides come in steps, and middles on a grid. That is no
+part of any guarantee; it keeps the place from telling more of a face than it must.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def covered(faces: Sequence[Face], place: Place) -> NDArray[np.bool_]:
 
 
 def same_face(one: Face, other: Face) -> bool:
-    """Whether two finds are of one face: what they share is a good part of both."""
+    """Return whether two finds are of one face: what they share is a good part of both."""
     wide = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
     high = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
     shared = max(wide, 0.0) * max(high, 0.0)

@@ -1,10 +1,11 @@
 r"""Faces in photographs, hidden one by one by any mechanism on pictures of one size, and put back where they were.
 
-**Guarantee.** Two photographs with the same hidden places that are alike outside of them: ``epsilon`` for each place in which
-they differ, and so n times ``epsilon`` for all n places (``draws`` of the record). Places share no pixel
-(:class:`~noisewright.images.pipeline.places.Cover` merges those that do), and a frame shows, beside the own pixels of its place,
-only pixels that are not hidden: so a hidden pixel is read by one draw, and a person in one place loses ``epsilon`` (``touching``
-is 1). Who is in several places loses ``epsilon`` for each. There is no guarantee about anything else:
+**Guarantee.** Two photographs with the same hidden places that are alike outside of them: ``epsilon`` for each place
+in which they differ, and so n times ``epsilon`` for all n places (``draws`` of the record). Places share no pixel
+(:class:`~noisewright.images.pipeline.places.Cover` merges those that do), and a frame shows, next to the own pixels of
+its place, only pixels that are not hidden: so a hidden pixel is read by one draw, and a person in one place loses
+``epsilon`` (``touching`` is 1). Who is in several places loses ``epsilon`` for each. There is no guarantee about
+anything else:
 
 * all that lies outside of the places is in the clear, whatever of a head reaches out of its place included;
 * so are the number of the places, where they are, how large and how tilted, which depend on the faces;
@@ -129,14 +130,14 @@ def hidden(picture: Picture, cover: Cover, drawn: list[Picture], blended: Blende
 
 
 def _has_white_corners(faces: PrivateFaces) -> bool:
-    """Whether a model was shown faces on white: its mean face has white corners above."""
+    """Return whether a model was shown faces on white: its mean face has white corners above."""
     low, high = faces.hidden.model.low, faces.hidden.model.high
     mean = faces.hidden.model.decode(np.clip(np.zeros((1, len(low))), low, high))[0]
     return bool(mean[0, [0, -1]].min() >= WHITE)
 
 
 def _not_white(frame: Picture) -> Floats:
-    """How much of a face on white is seen: the white that hangs together with the border is not."""
+    """Return how much of a face on white is seen: the white that hangs together with the border is not."""
     from scipy.ndimage import gaussian_filter, label
 
     white = np.pad(frame.min(axis=2) >= WHITE, 1, constant_values=True)
@@ -147,7 +148,7 @@ def _not_white(frame: Picture) -> Floats:
 
 @lru_cache(maxsize=8)
 def _oval(height: int, width: int) -> Floats:
-    """How much of a face in a frame is seen: all in the middle, nothing at the border."""
+    """Return how much of a face in a frame is seen: all in the middle, nothing at the border."""
     y, x = np.ogrid[:height, :width]
     away = np.hypot((x + 0.5) / width * 2 - 1, (y + 0.5) / height * 2 - 1)
     return np.asarray(np.clip((1 - away) / 0.2, 0, 1))

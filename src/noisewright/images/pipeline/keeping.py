@@ -1,9 +1,10 @@
 """Faces to keep: those of people who want to be seen, by boxes or by pictures of them.
 
-A picture of a face to keep is best cut out of the photographs themselves: a face is kept only where it looks **nearly the same**
-(a correlation of :data:`ALIKE` or more between the two, upright and in grey). That holds for the same shot in another size or
-compression; another photograph of the same person is seldom as near, and is hidden. So is every face that is in doubt. Nobody
-recognises people here: a network that did would now and then take one person for another, and show somebody who is to be hidden.
+A picture of a face to keep is best cut out of the photographs themselves: a face is kept only where it looks **nearly
+the same** (a correlation of :data:`ALIKE` or more between the two, upright and in grey). That holds for the same shot
+in another size or compression; another photograph of the same person is seldom as near, and is hidden. Therefore is
+every face that is in doubt. No one recognises people here: a network that did would now and then take one person for
+another, and show someone who is to be hidden.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class KeptFaces:
         return bool(self.boxes or self.faces)
 
     def keeps(self, picture: Picture, face: Face, source: Path | None) -> bool:
-        """Whether a face of a picture is one of them."""
+        """Return whether a face of a picture is one of them."""
         boxes = self.boxes.get(source.name, ()) if source is not None else ()
         inside = (place.to_frame(*face.middle) for place in boxes)
         if any(bool(0 <= across < 1 and 0 <= down < 1) for across, down in inside):

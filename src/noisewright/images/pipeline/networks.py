@@ -162,7 +162,7 @@ def _net(name: str) -> Any:
 
 
 def _place(one: Network) -> Path | None:
-    """Where the file is: in the user's folder, or wherever public files are looked for."""
+    """Return where the file is: in the user's folder, or wherever public files are looked for."""
     own = user_data("networks") / one.file
     try:
         if own.is_file() and Resource.at(own).sha256 == one.sha256:

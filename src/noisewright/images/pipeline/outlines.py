@@ -1,7 +1,7 @@
 """People and what is behind them: the outline of a head, and a head on white, as some models have been shown faces.
 
-The outline of a head tells of its hair. Where places are hidden by outlines and not by rectangles, the background beside a head
-stays, and the outline is in the clear.
+The outline of a head tells of its hair. Where places are hidden by outlines and not by rectangles, the background next
+to a head stays, and the outline is in the clear.
 """
 
 from __future__ import annotations

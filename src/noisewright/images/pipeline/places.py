@@ -248,7 +248,7 @@ def _centres(rows: slice, columns: slice) -> tuple[Floats, Floats]:
 
 
 def _samples(pixels: float) -> int:
-    """How many samples across a pixel of a frame is made of, which covers so many pixels of the picture."""
+    """Return how many samples across a pixel of a frame is made of, which covers so many pixels of the picture."""
     return min(SAMPLES, max(1, math.ceil(pixels)))
 
 

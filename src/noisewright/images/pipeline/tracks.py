@@ -26,7 +26,7 @@ from noisewright.images.pipeline.places import Place
 __all__ = ["HOLD", "Track", "check_hold", "held", "tracks_of"]
 
 HOLD = 12
-"""So many frames a face is held."""
+"""Therefore many frames a face is held."""
 NEAR, ALIKE = 0.6, 1.7
 """The same face is at most so many of its widths away in the next frame, and at most so many times as large or small."""
 PATIENCE = 0.1
@@ -96,7 +96,7 @@ def held(found: Mapping[int, Place], hold: int, frames: int, larger: float = LAR
 
 
 def _away(one: Place, other: Place) -> float:
-    """How far two places are from each other, in widths; never near if one is much larger."""
+    """Return how far two places are from each other, in widths; never near if one is much larger."""
     times = max(one.width / other.width, other.width / one.width)
     return math.inf if times > ALIKE else math.hypot(one.x - other.x, one.y - other.y) / max(one.width, other.width)
 

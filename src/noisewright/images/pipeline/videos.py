@@ -4,18 +4,19 @@ A video is gone through three times, one frame in memory at a time: faces are fo
 (:mod:`noisewright.images.pipeline.tracks`), drawn, and painted. It fails closed as photographs do, frame by frame: a video with a
 frame in which no face is found or held for sure is refused, unless such frames are hidden as a whole or kept.
 
-**What a face costs.** With ``draw="once"``, a face that is followed is drawn from once, in one frame, and what was drawn is shown
-in all its frames: ``epsilon`` for the whole track, however long. With ``draw="every"``, it is drawn anew in every frame, and a
-track of n frames costs n epsilon. A frame hidden as a whole is drawn for itself. Places that share a pixel in a frame are one
-place there (:class:`~noisewright.images.pipeline.places.Cover`) with one draw: so every hidden pixel is read by one draw at most,
-and tracks that meet where one of them is drawn once are drawn together.
+**What a face costs.** With ``draw="once"``, a face that is followed is drawn from once, in one frame, and what was
+drawn is shown in all its frames: ``epsilon`` for the whole track, however long. With ``draw="every"``, it is drawn
+again in every frame, and a track of n frames costs n epsilon. A frame hidden as a whole is drawn for itself. Places
+that share a pixel in a frame are one place there (:class:`~noisewright.images.pipeline.places.Cover`) with one draw:
+so every hidden pixel is read by one draw at most, and tracks that meet where one of them is drawn once are drawn
+together.
 
-**What a person costs.** Who comes back after being lost is another track, one face may be found twice, and nothing here tells
-who is who: any track may be the same person. So the guarantee for one person counts all draws (``touching`` of the record), and
-that for all hidden places together is the same number.
+**What a person costs.** Who comes back after being lost is another track, one face may be found twice, and nothing
+here tells who is who: any track may be the same person. Therefore the guarantee for one person counts all draws
+(``touching`` of the record), and that for all hidden places together is the same number.
 
-In the clear, beside what is with photographs: where every face is in each frame, so how it moves; how long the video is. Sound
-and metadata do not come out.
+In the clear, next to what is with photographs: where every face is in each frame, so how it moves; how long the video
+is. Sound and metadata do not come out.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class HiddenVideo:
     whole: int
     """How many frames were drawn as a whole."""
     certificate: Certificate | None
-    """About all draws together; None where nothing was drawn, and nothing is promised."""
+    """About all draws together; None where nothing was drawn, and nothing is guaranteed."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def hide_video(
     progress: Progress | None = None,
     rng: Rng = None,
 ) -> HiddenVideo:
-    """Hide the faces of a video in a new file, with its certificate beside it if something was drawn."""
+    """Hide the faces of a video in a new file, with its certificate next to it if something was drawn."""
     one_of(draw, "draw", get_args(Draw))
     check_hold(hold)
     where = method.where

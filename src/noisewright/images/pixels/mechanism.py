@@ -83,7 +83,8 @@ class BlockMechanism(PictureMechanism):
         if not is_number(self.blur) or not 0 <= self.blur <= 100:
             raise ParameterError("blur is the sigma of a Gaussian in pixels, from 0 (none) to 100.")
 
-    # The promise --------------------------------------------------------------------------------------------------------
+    # The guarantee
+    # --------------------------------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -92,7 +93,7 @@ class BlockMechanism(PictureMechanism):
 
     @property
     def channels(self) -> int:
-        """How many values a pixel has."""
+        """Return how many values a pixel has."""
         return CHANNELS[self.colours]
 
     @property

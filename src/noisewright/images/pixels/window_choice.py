@@ -10,18 +10,18 @@ and the probability w(x, y) over the sum of all weights. The quality q is made f
 are listed, the best quality that there is stands for 1, which changes no probability but what rounding does.
 
 **Guarantee.** :math:`2\epsilon'` between any two windows, whatever q is: a weight changes by a factor of at most
-:math:`e^{\epsilon'}`, and so does the sum. Nothing about SSIM, or about how floats compute it, is part of the proof: weights are
-brought within their bounds as whole numbers. (With SSIM itself as quality and the same epsilon' the proof is **wrong**, and the
-loss can be a little more than is claimed; see :func:`noisewright.images.baselines.raw_losses`.)
+:math:`e^{\epsilon'}`, and so does the sum. Nothing about SSIM, or about how floats compute it, is part of the proof:
+weights are brought within their bounds as integers. (With SSIM itself as quality and the same epsilon' the proof is
+**wrong**, and the loss can be a little more than is claimed; see :func:`noisewright.images.baselines.raw_losses`.)
 
 Two samplers have this very law:
 
 * *rejection*: a window is proposed at random and accepted with probability w / 2^40, until one is. It needs at most
-  :math:`e^{\epsilon'}` proposals on average, for windows of any size and any number of levels. Where windows are of few classes
-  (:mod:`~noisewright.images.pixels.window_classes`), each has a bound B of the weights in it: a class of n windows is proposed in
-  proportion to n B, then any of its windows, which is accepted with probability w / B; that is often a hundred times as fast.
-  (All of it is one whole number below the sum of all n B.) **How long it takes depends on the secret**: who can measure that
-  learns something that is not covered by the promise.
+  :math:`e^{\epsilon'}` proposals on average, for windows of any size and any number of levels. Where windows are of
+  few classes (:mod:`~noisewright.images.pixels.window_classes`), each has a bound B of the weights in it: a class of n
+  windows is proposed in proportion to n B, then any of its windows, which is accepted with probability w / B; that is
+  often a hundred times as fast. (All of it is one integer below the sum of all n B.) **How long it takes depends on
+  the secret**: who can measure that learns something that is not covered by the guarantee.
 * *enumeration*: all windows are weighed, and one is drawn. It takes as long for every secret, and needs few enough windows
   (3 x 3 pixels of 4 levels have 262,144).
 
@@ -61,19 +61,19 @@ Sampler = Literal["auto", "rejection", "enumeration"]
 WEIGHT_BITS = 40
 PRECISION = 128
 LARGEST_LIST = 1 << 20
-"""So many windows are listed at most; the sum of their weights stays below 2^63."""
+"""Therefore many windows are listed at most; the sum of their weights stays below 2^63."""
 PATIENCE = 8
 """Up to this epsilon' windows are proposed: 3,000 at most on average, and in fact far fewer."""
 PLAIN, MOST_CLASSES = 5, 512
 """Above this epsilon' windows of so many classes are proposed by them; below, the bounds take longer than they save."""
 BOUNDS, BUSY = 1 << 17, 1 << 13
-"""So many bounds of classes are held at once, and so many proposals by class are looked at together."""
+"""Therefore many bounds of classes are held at once, and so many proposals by class are looked at together."""
 SLACK = 20
 """Bounds are larger by this power of a half, which is far more than floats are off."""
 LAST_RESORT = 14
 """Beyond this epsilon' windows that are too many to list are refused."""
 TOGETHER = 1 << 15
-"""So many proposals are looked at together."""
+"""Therefore many proposals are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +105,12 @@ class WindowChoice:
 
     @property
     def listable(self) -> bool:
-        """Whether all windows can be listed."""
+        """Return whether all windows can be listed."""
         return bool(self.levels**self.cells <= LARGEST_LIST)
 
     @property
     def rejects(self) -> bool:
-        """Whether windows are drawn by rejection. Parameters decide it, never a secret."""
+        """Return whether windows are drawn by rejection. Parameters decide it, never a secret."""
         quick = self.rate <= PATIENCE or not self.listable or self.by_class
         return self.sampler == "rejection" or (self.sampler == "auto" and quick)
 
@@ -223,7 +223,7 @@ class WindowChoice:
     def _by_class(
         self, windows: Floats, bounds: NDArray[np.int64], best: Floats, tries: int, bits: Bits
     ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """So many proposals for each window, and which of them are accepted.
+        """Therefore many proposals for each window, and which of them are accepted.
 
         A random number below a power of two that is at least the sum of all n B is a class, one of its windows, and a number
         below B; or it is too large, and nothing is proposed.

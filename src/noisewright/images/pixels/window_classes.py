@@ -1,8 +1,8 @@
 r"""Windows over a few levels by what they are made of: those with the same levels, in any order, are one class.
 
-The mean and the variance of a window are those of its class, and so is the best SSIM that any of its windows can have with a
-given one: SSIM grows with the covariance, and that is greatest where both are in the same order. So a bound of the weights of a
-class is found from one window, and proposals need not be uniform.
+The mean and the variance of a window are those of its class, and so is the best SSIM that any of its windows can have
+with a given one: SSIM grows with the covariance, and that is greatest where both are in the same order. Therefore a
+bound of the weights of a class is found from one window, and proposals need not be uniform.
 
 >>> classes = WindowClasses.of(cells=4, levels=3)
 >>> len(classes.counts), len(classes.codes), classes.codes[classes.starts[1] :][:4].tolist()
@@ -35,7 +35,7 @@ def every_window(cells: int, levels: int) -> NDArray[np.uint8]:
 
 
 def class_count(cells: int, levels: int) -> int:
-    """How many classes there are."""
+    """Return how many classes there are."""
     return math.comb(cells + levels - 1, cells)
 
 

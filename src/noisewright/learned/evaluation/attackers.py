@@ -21,7 +21,7 @@ __all__ = ["ATTACKERS", "Fitted", "chosen_attackers", "cross_entropy"]
 MOST_PAIRS = 24
 """Products of pairs are formed of so many principal components at most."""
 DOUBT = 1e-3
-"""The share of a belief that is left to how frequent the values are; nobody is surer than that."""
+"""The share of a belief that is left to how frequent the values are; no one is surer than that."""
 TEMPERATURES = np.geomspace(0.1, 2.0, 27)
 
 

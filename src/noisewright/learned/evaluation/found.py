@@ -37,7 +37,7 @@ class Attack:
     cross_entropy: Estimate
     information: Estimate
     prior: float
-    """How often somebody is right who sees nothing and names the most frequent value."""
+    """How often someone is right who sees nothing and names the most frequent value."""
     entropy: float
     """How much there is to find out, in nats."""
     records: tuple[int, int, int]
@@ -52,7 +52,7 @@ class Attack:
 
     @property
     def finds_something(self) -> bool:
-        """Whether the best attacker is better than a blind guess, by more than its interval."""
+        """Return whether the best attacker is better than a blind guess, by more than its interval."""
         return self.accuracy.low > self.prior
 
     @property
@@ -63,7 +63,7 @@ class Attack:
         return min(1.0, max(0.0, self.accuracy.value - self.prior) / (self.raw.accuracy.value - self.prior))
 
     def in_words(self, name: str = "the private value") -> str:
-        """What the best attacker could guess, beside the others."""
+        """What the best attacker could guess, next to the others."""
         found = f"{name} is guessed right {_percent(self.accuracy.value)} of the time"
         between = f"({_percent(self.accuracy.low)} to {_percent(self.accuracy.high)})"
         blind = f"{_percent(self.prior)} without seeing anything"

@@ -1,4 +1,4 @@
-"""The theoretical optimum beside an attack: the least that anybody could be left to guess, at the same distortion.
+"""The theoretical optimum next to an attack: the least that anyone could be left to guess, at the same distortion.
 
 * Few different records: the finite game of the counted joint law, whose optimum no mechanism with these outputs goes below.
   Where one column holds numbers, numbers between them are outputs, too.
@@ -6,8 +6,8 @@
 * Several columns of numbers and two private values: the best additive noise, were the classes normal with one covariance. A
   mechanism that is no plain noise may do better.
 
-The law is counted from the records at hand; the mechanism is given the public columns alone, or both (``given="xy"``: no plain
-noise is the best then, so that there is none to show beside several columns of numbers).
+The law is counted from the records at hand; the mechanism is given the public columns alone, or both (``given="xy"``:
+no plain noise is the best then, so that there is none to show next to several columns of numbers).
 
 >>> vote = ["left"] * 500 + ["right"] * 500
 >>> town = ["a"] * 400 + ["b"] * 500 + ["a"] * 100  # 80 % are guessed right from it
@@ -34,9 +34,9 @@ from noisewright.learned.theory.joint import Joint
 __all__ = ["Optimum", "optimum_beside"]
 
 MOST_RECORDS, CELLS = 60, 41
-"""So many different records make a finite game; cells of a grid."""
+"""Therefore many different records make a finite game; cells of a grid."""
 MOST_PROBABILITIES = 30_000
-"""A game of more of them is not solved beside a training."""
+"""A game of more of them is not solved next to a training."""
 RIDGE = 1e-6
 
 

@@ -73,7 +73,7 @@ class Columns:
         return f"Columns({len(self)} rows: {shown})"
 
     def numeric(self, name: str) -> bool:
-        """Whether a column holds numbers."""
+        """Return whether a column holds numbers."""
         return self.values[name].dtype.kind == "f"
 
     def only(self, names: Sequence[str]) -> Columns:

@@ -1,12 +1,12 @@
 r"""An interior point method for games given both values, which sees what a general solver does not: how little hangs together.
 
-A mechanism has a row for every pair of a public and a private value, ``W[y, x, k]``, and the adversary's gain depends on the
-joint law ``J[y, k]`` alone. Its second derivative is, for every output, a diagonal less a product ``u u'``. So a Newton step
-comes apart into one small system for each private value, tied together by one number for each output and one price: it
-costs about as much as looking at the mechanism a few dozen times.
+A mechanism has a row for every pair of a public and a private value, ``W[y, x, k]``, and the adversary's gain depends
+on the joint law ``J[y, k]`` alone. Its second derivative is, for every output, a diagonal less a product ``u u'``.
+Therefore a Newton step comes apart into one small system for each private value, tied together by one number for each
+output and one cost: it costs about as much as looking at the mechanism a few dozen times.
 
-Distortion is counted beyond the least possible, in units of what the budget leaves beyond it, so that its price is no more
-than all that an adversary could gain. What comes back is raw material, like that of every solver here.
+Distortion is counted beyond the least possible, in units of what the budget leaves beyond it, so that its cost is no
+more than all that an adversary could gain. What comes back is raw material, like that of every solver here.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class _Move:
         )
 
     def lengths(self, step: _Move) -> tuple[float, float]:
-        """How much of the step the mechanism and the multipliers go without leaving what is positive."""
+        """Return how much of the step the mechanism and the multipliers go without leaving what is positive."""
         primal = max(float((-step.w / self.w).max()), -step.left / self.left)
         dual = max(float((-step.z / self.z).max()), -step.price / self.price)
         return min(1.0, BACK / max(primal, BACK)), min(1.0, BACK / max(dual, BACK))
@@ -217,7 +217,7 @@ class _Pairs:
         return there
 
     def residual(self, here: _Move) -> Floats:
-        """How far the multipliers are from those of this mechanism."""
+        """Return how far the multipliers are from those of this mechanism."""
         gains = self.gains(self.joint(here.w))
         return np.asarray(gains[:, None, :] + here.price * self.cost + here.level[:, :, None] - here.z)
 
@@ -227,7 +227,8 @@ class _Pairs:
 
 
 class _Newton:
-    """The system of one Newton step, taken apart: pairs first, then cells, then the levels of the pairs, outputs and price.
+    """The system of one Newton step, taken apart: pairs first, then cells, then the levels of the pairs, outputs and
+    cost.
 
     Near the end a cell is made by few pairs, whose weights are huge. Differences between a pair and all of its cell are
     then sums over the other pairs, which lose nothing.
@@ -253,7 +254,7 @@ class _Newton:
         system[:, place, place] = np.where(game.real[:, :, 0], (self.theta * own).sum(axis=2), 1.0)
         self.scale = 1 / np.sqrt(system[:, place, place])
         system *= self.scale[:, :, None] * self.scale[:, None, :]
-        # Its border: a number for each output, and the price.
+        # Its border: a number for each output, and the cost.
         self.border = np.empty((y, x, k + 1))
         self.border[:, :, :k] = -self.half * (self.u * self.damped)[:, None, :]
         self.border[:, :, k] = (self.half * self.costs).sum(axis=2)
@@ -288,7 +289,7 @@ class _Newton:
         return _Move(w, z, (product - s.left * price) / s.price, price, level)
 
     def back(self, pull: Floats | None, short: Floats, room: float) -> tuple[Floats, float, Floats]:
-        """Moves of the mechanism, of the price and of the levels that answer to a pull, and fill up sums and budget."""
+        """Moves of the mechanism, of the cost and of the levels that answer to a pull, and fill up sums and budget."""
         k = self.theta.shape[2]
         right, ends = -self.root * short, np.zeros(k + 1)
         ends[k] = -room

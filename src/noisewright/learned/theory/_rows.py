@@ -48,7 +48,7 @@ class GameRows:
 
     @property
     def size(self) -> int:
-        """How many probabilities a mechanism has."""
+        """Return how many probabilities a mechanism has."""
         return self.cost.size
 
     @property
@@ -88,7 +88,7 @@ class GameRows:
 
     @property
     def pooled(self) -> bool:
-        """Whether it matters only that mass changes its place, not where it came from."""
+        """Return whether it matters only that mass changes its place, not where it came from."""
         return self.private is not None and self._own is not None
 
     @cached_property

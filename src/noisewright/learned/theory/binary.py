@@ -3,11 +3,12 @@ r"""The binary data model in closed form: two public values, two private ones, H
 A mechanism is its *keep probabilities*: ``s[x]`` where it is given X alone (PDI), ``s[x, y]`` where it is given both (PDD).
 The best accuracy of a guess falls with the budget D until it is that of blind guessing:
 
-=======  ====================================================  =========================================================
-given    the least accuracy                                    reached by
-=======  ====================================================  =========================================================
-``xy``   ``max(prior, sum_x max_y P(x,y) - D)``                changing only the x whose likeliest y is not everybody's
-``x``    ``max(prior, sum_x max_y P(x,y) - D m)``, with the    changing only the x where the two private values differ
+=======  ====================================================
+========================================================= given    the least accuracy
+reached by =======  ====================================================
+========================================================= ``xy``   ``max(prior, sum_x max_y P(x,y) - D)``
+changing only the x whose likeliest y is not everyone's ``x``    ``max(prior, sum_x max_y P(x,y) - D m)``, with the
+changing only the x where the two private values differ
          larger ``|P(1|x) - P(0|x)|`` for ``m``                most; nothing where both x have one likeliest y
 =======  ====================================================  =========================================================
 
@@ -72,7 +73,7 @@ def keeps(joint: Any, distortion: float, given: str = "x") -> Floats:
         return kept
     if both:
         majority = int(law.prior[1] > law.prior[0])
-        x = int((leaning[1] > 0) != majority)  # the public value whose likeliest private one is not everybody's
+        x = int((leaning[1] > 0) != majority)  # the public value whose likeliest private one is not everyone's
         y = int(leaning[x] > 0)
         needed = float(table.max(axis=1).sum()) - law.prior_accuracy
         kept[x, y] = 1 - min(budget, needed) / table[x, y]

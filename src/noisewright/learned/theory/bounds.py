@@ -1,15 +1,15 @@
-r"""Dual certificates of finite games: an adversary's beliefs and a price of distortion, which anybody can check.
+r"""Dual certificates of finite games: an adversary's beliefs and a cost of distortion, which anyone can check.
 
-Fix an adversary who, after output ``k``, believes ``b[., k]`` whatever the mechanism is, and a price ``lam >= 0``. With any
-mechanism W of expected distortion at most D she gains at least
+Fix an adversary who, after output ``k``, believes ``b[., k]`` whatever the mechanism is, and a cost ``lam >= 0``. With
+any mechanism W of expected distortion at most D she gains at least
 
 .. math:: \sum_r \min_k \Bigl( \sum_y P(r, y)\, g(b_{yk}) + \lambda P(r)\, d_{rk} \Bigr) - \lambda D,
 
-where ``g`` is the gain of her loss: her gain with W is an average over k of the terms in brackets, minus a price for
-distortion that is at most ``lam D``. The best response gains at least as much. So this number bounds the optimum from
-below, however the beliefs were found.
+where ``g`` is the gain of her loss: her gain with W is an average over k of the terms in brackets, minus a cost for
+distortion that is at most ``lam D``. The best response gains at least as much. Therefore this number bounds the
+optimum from below, however the beliefs were found.
 
-For the 0-1 loss it is computed in whole numbers and is exact; for other losses in floats, less a bound on their rounding.
+For the 0-1 loss it is computed in integers and is exact; for other losses in floats, less a bound on their rounding.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class DualCertificate:
     def at(
         cls, rows: GameRows, budget: Fraction, loss: AdversaryLoss, beliefs: Floats, price: float
     ) -> DualCertificate:
-        """The certificate of exactly these beliefs (0 or more, at most one in sum) at this price."""
+        """The certificate of exactly these beliefs (0 or more, at most one in sum) at this cost."""
         if loss.is_zero_one:
             return cls(beliefs, price, float_down(_exact(rows, budget, beliefs, price)), True)
         gains = loss.gain(beliefs)

@@ -203,7 +203,7 @@ class FiniteGame:
         return budget
 
     def _may_tell_nothing(self, matrix: Floats, loss: AdversaryLoss, dual: DualCertificate) -> bool:
-        """Whether next to nothing is gained, and the bound leaves it open that nothing could be."""
+        """Return whether next to nothing is gained, and the bound leaves it open that nothing could be."""
         found = _joint(self.rows, matrix)
         blind = loss.objective(found.sum(axis=1, keepdims=True))
         return loss.objective(found) - blind < SATURATED and dual.objective < blind + ROUNDING
@@ -231,7 +231,7 @@ class _Best:
 
     @property
     def gap(self) -> float:
-        """How much less any mechanism may let an adversary gain."""
+        """Return how much less any mechanism may let an adversary gain."""
         return self.value - self.dual.objective
 
     def add(self, raw: Raw) -> Raw:
@@ -315,16 +315,16 @@ def _nearest(rows: GameRows) -> Integers:
 
 
 def _spent(rows: GameRows, table: Integers) -> Fraction:
-    """The expected distortion of a table of whole numbers, exactly."""
+    """The expected distortion of a table of integers, exactly."""
     masses, costs = whole_floats(rows.law)[0].sum(axis=1), whole_floats(rows.cost)
     total = int((masses * (table * costs[0]).sum(axis=1)).sum())
     return Fraction(total, int(masses.sum()) << (BITS + costs[1]))
 
 
 def _rounded(matrix: Floats, cost: Floats) -> Integers:
-    """Probabilities as whole numbers over 2^52, rounded down; what is left goes to the nearest output that is possible."""
+    """Probabilities as integers over 2^52, rounded down; what is left goes to the nearest output that is possible."""
     whole = np.floor(matrix * 2.0**BITS)
-    left = 2.0**BITS - whole.sum(axis=1)  # exact: all are whole numbers below 2^53
+    left = 2.0**BITS - whole.sum(axis=1)  # exact: all are integers below 2^53
     near = np.where(whole > 0, cost, np.inf).argmin(axis=1)
     whole[np.arange(len(whole)), np.where(left < 0, whole.argmax(axis=1), near)] += left
     table: Integers = whole.astype(np.int64).astype(object)
@@ -332,7 +332,7 @@ def _rounded(matrix: Floats, cost: Floats) -> Integers:
 
 
 def _drawable(rows: GameRows, matrix: Floats, budget: Fraction) -> Integers:
-    """Whole numbers over 2^52 near a matrix whose distortion is at most the budget, exactly.
+    """Integers over 2^52 near a matrix whose distortion is at most the budget, exactly.
 
     A solver spends a hair too much: then a little of the mechanism that releases the nearest output is mixed in. Where not even
     that leaves room, only nearest outputs are used.

@@ -74,17 +74,17 @@ class AdversaryLoss:
 
     @property
     def is_squared(self) -> bool:
-        """Whether numbers are guessed, not classes."""
+        """Return whether numbers are guessed, not classes."""
         return False
 
     @property
     def is_log(self) -> bool:
-        """Whether this is the log loss."""
+        """Return whether this is the log loss."""
         return self.order == 1
 
     @property
     def is_zero_one(self) -> bool:
-        """Whether this is the 0-1 loss."""
+        """Return whether this is the 0-1 loss."""
         return math.isinf(self.order)
 
     def __str__(self) -> str:
@@ -243,7 +243,7 @@ def mutual_information(joint: Any) -> float:
 def information_bounds(joint: Any, bits: int = 64) -> tuple[Fraction, Fraction]:
     """Two fractions between which the mutual information of ``P(y, k)`` lies, for certain.
 
-    Floats count as the fractions that they are; every logarithm is enclosed in whole numbers. A table of whole numbers (of
+    Floats count as the fractions that they are; every logarithm is enclosed in integers. A table of integers (of
     Python's, in an array of objects) is taken in proportion.
 
     >>> low, high = information_bounds([[0.375, 0.125], [0.125, 0.375]])

@@ -1,8 +1,8 @@
-r"""A finite context-aware mechanism: drawn from whole numbers, and measured on exactly those.
+r"""A finite context-aware mechanism: drawn from integers, and measured on exactly those.
 
-The table has a row for each public value, or for each pair of a public and a private one, of whole numbers over 2^52;
-floats hold them, so that :meth:`ContextMechanism.channel` is what is drawn from, bit for bit. Accuracy and distortion are
-fractions, computed from the table and the joint law without rounding; mutual information is enclosed.
+The table has a row for each public value, or for each pair of a public and a private one, of integers over 2^52;
+floats hold them, so that :meth:`ContextMechanism.channel` is what is drawn from, bit for bit. Accuracy and distortion
+are fractions, computed from the table and the joint law without rounding; mutual information is enclosed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ContextMechanism:
 
     @cached_property
     def whole_joint(self) -> Integers:
-        """Whole numbers in exactly the proportions of ``P(y, output)``."""
+        """Integers in exactly the proportions of ``P(y, output)``."""
         law = self.game.joint.whole
         if self.game.given == "x":
             found: Integers = law.T @ self.table
@@ -72,7 +72,7 @@ class ContextMechanism:
 
     @cached_property
     def accuracy(self) -> Fraction:
-        """How often the best guess of the private value from one release is right, exactly."""
+        """Return how often the best guess of the private value from one release is right, exactly."""
         whole = self.whole_joint
         return Fraction(int(whole.max(axis=0).sum()), int(whole.sum()))
 
@@ -97,7 +97,7 @@ class ContextMechanism:
 
     @property
     def prior_accuracy(self) -> Fraction:
-        """How often the private value is guessed without any release."""
+        """Return how often the private value is guessed without any release."""
         law = self.game.joint.whole
         return Fraction(int(law.sum(axis=0).max()), int(law.sum()))
 
@@ -117,7 +117,7 @@ class ContextMechanism:
 
     @property
     def gap(self) -> float:
-        """How much more another mechanism within the budget could make her lose, at most."""
+        """Return how much more another mechanism within the budget could make her lose, at most."""
         return self.bound - self.loss_value
 
     @property
@@ -130,7 +130,8 @@ class ContextMechanism:
     def release(self, public: Any, private: Any = None, rng: np.random.Generator | None = None) -> Any:
         """One output for every public value, drawn exactly from the table.
 
-        A mechanism that is given both values needs the private ones beside; one that is given X alone never looks at them.
+        A mechanism that is given both values needs the private ones next to; one that is given X alone never looks at
+        them.
         """
         codes, form = self._public.encode(public)
         if self.game.given == "xy":
@@ -143,7 +144,7 @@ class ContextMechanism:
         return self._outputs.decode(np.asarray(self._sampler.draw(codes, rng)), form)
 
     def channel(self) -> Channel:
-        """From what the mechanism is given to what it releases; its floats are the whole numbers that are drawn from."""
+        """From what the mechanism is given to what it releases; its floats are the integers that are drawn from."""
         public, private = self.game.joint.public, self.game.joint.private
         inputs: list[Hashable] = list(public) if self.game.given == "x" else [(x, y) for x in public for y in private]
         return Channel(np.ldexp(self.table.astype(np.float64), -BITS), inputs, self.game.outputs)
@@ -159,7 +160,7 @@ class ContextMechanism:
         return finite.mechanism(self.channel(), epsilon=epsilon, metric=metric, name="context-aware")
 
     def accuracy_after(self, releases: int) -> float:
-        """How often the best guess is right after several releases of one record, each drawn afresh.
+        """Return how often the best guess is right after several releases of one record, each drawn afresh.
 
         Fresh noise averages out, so this grows to what the raw record tells: protect a record once, and repeat what was released.
         """
@@ -183,7 +184,7 @@ class ContextMechanism:
 
     @property
     def guarantee(self) -> ContextAware:
-        """What is promised: about this population, on average, and against every adversary who sees one release."""
+        """What is guaranteed: about this population, on average, and against every adversary who sees one release."""
         joint = self.game.joint
         return ContextAware(
             accuracy=float_up(self.accuracy),
@@ -195,7 +196,7 @@ class ContextMechanism:
         )
 
     def in_words(self) -> str:
-        """What it does, how good it is, and what is promised."""
+        """What it does, how good it is, and what is guaranteed."""
         what = {"x": "given the public value alone", "xy": "given both values"}[self.game.given]
         good = ""
         if self.dual is not None:

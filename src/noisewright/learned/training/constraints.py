@@ -20,7 +20,7 @@ __all__ = ["AugmentedLagrangian", "Constraint", "Penalty", "constraint_of"]
 
 
 class Constraint(ABC):
-    """A price on what is spent beyond a budget."""
+    """A cost on what is spent beyond a budget."""
 
     def __init__(self, points: int, settings: Settings, dtype: Any = None) -> None:
         self.rho, self.growth, self.most = settings.penalty, settings.penalty_growth, settings.most_penalty
@@ -31,7 +31,7 @@ class Constraint(ABC):
         """What is added to the loss of each point for an excess, a share of its budget."""
 
     def after_epoch(self, excess: Tensor) -> None:
-        """Learn from the mean excess of an epoch; the price grows."""
+        """Learn from the mean excess of an epoch; the cost grows."""
         self.learn(excess)
         self.rho = min(self.most, self.rho * self.growth)
 

@@ -110,7 +110,7 @@ class TableFamily(Family):
         self.learned_from = records
 
     def shares(self, records: Records) -> Tensor:
-        """How often each category goes with each combination of classes (points, categories, combinations)."""
+        """Return how often each category goes with each combination of classes (points, categories, combinations)."""
         if records is getattr(self, "learned_from", None):
             return self.whole
         combined = torch.zeros_like(records.truth[..., 0])
@@ -146,7 +146,7 @@ class TableFamily(Family):
 
 
 class NetworkFamily(Family):
-    """A network beside the record itself; ``weights`` of columns, numeric first, make the distortion.
+    """A network next to the record itself; ``weights`` of columns, numeric first, make the distortion.
 
     ``steps``: changes of a number are rounded to multiples of this (not where it is 0); slopes are those without rounding.
     """
@@ -196,7 +196,7 @@ class NetworkFamily(Family):
         return Play(torch.cat(shown, dim=2), torch.cat(costs, dim=1).sum(dim=1), truth=records.by_point(records.truth))
 
     def _stepped(self, change: Tensor) -> Tensor:
-        """Changes as they are released: whole numbers change by whole numbers."""
+        """Changes as they are released: integers change by integers."""
         if self.steps is None:
             return change
         whole = torch.where(self.steps > 0, torch.round(change / self.steps) * self.steps, change)

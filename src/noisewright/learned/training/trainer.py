@@ -1,11 +1,12 @@
 r"""The game played in turns, for all points of a curve at once: adversaries learn for some steps, then privatisers for one.
 
-A privatiser minimises ``-L`` and the price of what it spends beyond its budget, where ``L`` is what the adversary loses (no
-more counts than what she loses blindly). Everything random in an epoch follows from the seed and the number of the epoch, so a
-run that was stopped and resumed from a checkpoint ends with the same numbers, bit by bit, on the same machine.
+A privatiser minimises ``-L`` and the cost of what it spends beyond its budget, where ``L`` is what the adversary loses
+(no more counts than what she loses blindly). Everything random in an epoch follows from the seed and the number of the
+epoch, so a run that was stopped and resumed from a checkpoint ends with the same numbers, bit by bit, on the same
+machine.
 
-An adversary of its own watches: it learns from releases, no privatiser ever sees its slopes, and it is measured on records that
-nobody learned from. It decides when to stop early, and what is reported of a run.
+An adversary of its own watches: it learns from releases, no privatiser ever sees its slopes, and it is measured on
+records that no one learned from. It decides when to stop early, and what is reported of a run.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Course:
 
     @property
     def epochs(self) -> int:
-        """How many there were."""
+        """Return how many there were."""
         return len(self.spent)
 
     def converged(self, within: float = 0.03, drift: float = 0.02) -> NDArray[np.bool_]:
@@ -187,7 +188,7 @@ class Trainer:
         return self.course(self._measured(LAST_WATCHING_STEPS, 1 << 30))
 
     def course(self, watched: Watched | None = None) -> Course:
-        """How it has gone so far."""
+        """Return how it has gone so far."""
         spent, accuracy, loss = np.stack(self.history).transpose(1, 0, 2)
         blind = self.blind.sum(dim=0).numpy().astype(np.float64)
         return Course(spent, accuracy, loss, blind, self.budgets.numpy().astype(np.float64), self.stopped, watched)
@@ -264,7 +265,7 @@ class Trainer:
         return (spent - self.budgets) / self.budgets
 
     def _batches(self, generator: Any, many: int) -> Any:
-        """So many batches: all records in random order, again and again."""
+        """Therefore many batches: all records in random order, again and again."""
         size = min(self.settings.batch, len(self.records))
         left = torch.zeros(0, dtype=torch.int64)
         for _ in range(many):

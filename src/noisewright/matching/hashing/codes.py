@@ -31,7 +31,7 @@ AT_ONCE = 1 << 22
 
 
 def code_bytes(bits: int) -> int:
-    """How many bytes a code of so many bits has."""
+    """Return how many bytes a code of so many bits has."""
     return -(-bits // 8)
 
 

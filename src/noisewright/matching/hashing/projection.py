@@ -7,10 +7,10 @@ The identity is that of real numbers and of real normal directions. Here directi
 of 2^-20, and products are made in 32-bit floats: a bit is another one than that of real numbers where a vector lies within
 about a millionth of the border. What is proved about noisy bits holds whatever the hash is.
 
-*Direction j* is made of the stream ``seed.generator("projection", j)``: its bytes are read as 32-bit words, lowest byte first,
-two for each two coordinates; words a and b give :math:`\sqrt{-2 \ln u} \cos(2 \pi v)` and :math:`\sqrt{-2 \ln u} \sin(2 \pi v)`
-with :math:`u = (a + 1/2) / 2^{32}`, :math:`v = (b + 1/2) / 2^{32}`, each rounded to a multiple of :math:`2^{-20}` (Box and
-Muller 1958). So more bits, or more coordinates, go on with the same directions.
+*Direction j* is made of the stream ``seed.generator("projection", j)``: its bytes are read as 32-bit words, lowest
+byte first, two for each two coordinates; words a and b give :math:`\sqrt{-2 \ln u} \cos(2 \pi v)` and :math:`\sqrt{-2
+\ln u} \sin(2 \pi v)` with :math:`u = (a + 1/2) / 2^{32}`, :math:`v = (b + 1/2) / 2^{32}`, each rounded to a multiple
+of :math:`2^{-20}` (Box and Muller 1958). Therefore more bits, or more coordinates, go on with the same directions.
 
 >>> from noisewright.core.seed import Seed
 >>> hashing = Projection(3, 16, Seed.from_hex("00" * 32))
@@ -43,7 +43,7 @@ GRID = 2.0**20
 SMALL = 1e-30
 """Products below this, or above one over it, may have lost what decides their sign."""
 AT_ONCE = 1 << 22
-"""So many numbers of vectors, or bits of codes, are held at once beside what was given."""
+"""Therefore many numbers of vectors, or bits of codes, are held at once next to what was given."""
 
 Vectors = Any
 """Rows of numbers: an array, nested lists, or a sparse matrix of SciPy."""
@@ -95,7 +95,8 @@ class Projection:
     def _look_again(self, block: Any, found: NDArray[np.float32]) -> None:
         """Products of vectors that 32-bit floats do not hold, made again with the vector brought to a largest number of 1.
 
-        What is no number, or infinite, is so in every product; a vector of zeros has no product but 0. So one column tells.
+        What is no number, or infinite, is so in every product; a vector of zeros has no product but 0. Therefore one
+        column tells.
         """
         first = found[:, 0]
         odd = np.flatnonzero(~((np.abs(first) > SMALL) & (np.abs(first) < 1 / SMALL)))

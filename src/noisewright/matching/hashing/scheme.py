@@ -12,9 +12,9 @@ bit costs. Clients and servers that have files with the same ``fingerprint`` und
 >>> print(scheme)
 64 bits by projection of 100 numbers, epsilon 0.5 for every bit, seed 000000000000...
 
-**Draw the seed after the profiles are there, and never let anybody choose it.** What holds for a seed that is known is epsilon
-for every bit in which two codes differ, at most ``bits * epsilon``. What :mod:`noisewright.matching.promises` says of a
-distance between profiles is about two of them that were fixed before the seed was drawn.
+**Draw the seed after the profiles are there, and never let anyone choose it.** What holds for a seed that is known is
+epsilon for every bit in which two codes differ, at most ``bits * epsilon``. What :mod:`noisewright.matching.promises`
+says of a distance between profiles is about two of them that were fixed before the seed was drawn.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Hashing(Protocol):
 
     @property
     def bits(self) -> int:
-        """How many there are."""
+        """Return how many there are."""
 
     def hash(self, profiles: Any) -> Codes:
         """The codes of profiles, a row for each."""
@@ -94,14 +94,14 @@ class Hashing(Protocol):
 
 @dataclass(frozen=True)
 class Scheme:
-    """A hash family, its public seed, and the price of a bit."""
+    """A hash family, its public seed, and the cost of a bit."""
 
     dimension: int | None
     """How many numbers a profile has; None for collections of items, under ``minhash``."""
     bits: int
     """How many bits a code has."""
     epsilon: Any
-    """What every bit costs, exactly: a number from 0 on, kept as a fraction."""
+    """What every bit costs, exactly: a number starting at 0, kept as a fraction."""
     seed: Seed = field(default_factory=Seed.fresh)
     """The public seed; by default a new one."""
     family: str = "projection"
@@ -121,7 +121,7 @@ class Scheme:
 
     @property
     def code_bytes(self) -> int:
-        """How many bytes a code has."""
+        """Return how many bytes a code has."""
         return code_bytes(self.bits)
 
     @cached_property
@@ -247,7 +247,7 @@ def _counted(value: object, name: str, most: int) -> int:
 
 
 def checked_epsilon(epsilon: Exact) -> Fraction:
-    """The price of a bit, checked: 0 (a fair coin in place of every bit) or more."""
+    """The cost of a bit, checked: 0 (a fair coin in place of every bit) or more."""
     found = as_fraction(epsilon, "epsilon")
     if not 0 <= found <= LARGEST_EPSILON or found.denominator.bit_length() > 1000:
         raise ParameterError(

@@ -1,4 +1,5 @@
-r"""A promise about a distance between profiles, with its fine print: it is about the public seed, before that is drawn.
+r"""A guarantee about a distance between profiles, with its fine print: it is about the public seed, before that is
+drawn.
 
 >>> told = seed_promise(radius=0.05, bits=20, epsilon="0.98892", delta=0.01, accountant="chernoff")
 >>> round(told.loss, 3), told.seed_scope
@@ -46,10 +47,10 @@ class SeedPromise:
     accountant: str
     bits: int
     epsilon: Fraction
-    """The price of a bit."""
+    """The cost of a bit."""
     measure: str = "the probability that a hash differs"
     seed_scope: str = SEED_SCOPE
-    """About whom it is: whoever knows the seed may choose a pair for which it does not hold."""
+    """About whom it is: anyone who knows the seed may choose a pair for which it does not hold."""
 
     @property
     def about_seeds_alone(self) -> bool:
@@ -89,7 +90,7 @@ def seed_promise(
     notion: str = "xdp",
     answers: int = 2,
 ) -> SeedPromise:
-    """What noisy hashes promise within a ``radius``, or at exactly a ``distance``.
+    """What noisy hashes guarantee within a ``radius``, or at exactly a ``distance``.
 
     ``accountant="smallest"`` takes the smallest loss that is valid: ``notion="xdp"`` for events of seed and code up to delta,
     ``"pxdp"`` for a loss that is exceeded with probability at most delta. ``answers``: how many a hash has.

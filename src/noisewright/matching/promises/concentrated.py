@@ -1,4 +1,4 @@
-r"""Concentrated promises: the mean of the loss, and how fast its tails fall.
+r"""Concentrated guarantees: the mean of the loss, and how fast its tails fall.
 
 A centred variable Z is *tau-subgaussian* if :math:`E e^{sZ} \le e^{s^2 \tau^2 / 2}` for all s. A mechanism is ``(mu, tau,
 d)``-CXDP if the loss between x and x', over seed and noise, has mean at most ``mu d(x, x')`` and is tau-subgaussian around it;

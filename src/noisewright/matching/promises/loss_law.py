@@ -112,7 +112,7 @@ def checked_distance(distance: object, name: str = "distance") -> float:
 
 
 def checked_delta(delta: object) -> float:
-    """A delta of a promise about seeds, checked."""
+    """A delta of a guarantee about seeds, checked."""
     try:
         found = float(delta)  # type: ignore[arg-type]
     except (TypeError, ValueError):

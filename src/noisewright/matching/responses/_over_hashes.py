@@ -41,7 +41,7 @@ class OverHashes(BaseMechanism):
 
     @property
     def epsilon(self) -> Fraction:
-        """The price of a hash that differs."""
+        """The cost of a hash that differs."""
         return Fraction(self.scheme.epsilon)
 
     @property
@@ -51,12 +51,12 @@ class OverHashes(BaseMechanism):
 
     @property
     def dimension(self) -> int | None:
-        """How many numbers a vector has."""
+        """Return how many numbers a vector has."""
         return self.scheme.dimension
 
     @property
     def answers(self) -> int:
-        """How many answers a hash has."""
+        """Return how many answers a hash has."""
         return 2
 
     @property

@@ -1,9 +1,9 @@
 r"""LapLSH: spherical Laplace noise on the vector, then the public hash. A baseline, in floats.
 
-**Guarantee.** ``epsilon`` for each unit of Euclidean distance, for real numbers and every seed; hashing only post-processes.
-There is no delta and no fine print about seeds. But noise of length about n / epsilon hides the direction of a vector of length
-1 wherever n is large, so that codes are hardly better than random ones. The draw is made in floats, and the certificate says
-so.
+**Guarantee.** ``epsilon`` for each unit of Euclidean distance, for real numbers and every seed; hashing only
+post-processes. There is no delta and no fine print about seeds. But noise of length about n / epsilon hides the
+direction of a vector of length 1 wherever n is large, so that codes are hardly better than random ones. The draw is
+made in floats, and the certificate states so.
 
 >>> from noisewright.core.seed import Seed
 >>> noisy = laplace_hash(epsilon=20, dimension=3, bits=16, seed=Seed(bytes(32)))
@@ -44,7 +44,7 @@ __all__ = ["NoisyVectors", "laplace_hash"]
 
 NAME = "laplace-hash"
 DRAWN = 1 << 21
-"""So many numbers of noise are held at once."""
+"""Therefore many numbers of noise are held at once."""
 
 
 def laplace_hash(

@@ -87,7 +87,7 @@ class HashedSets(OverHashes):
 
     @property
     def answers(self) -> int:
-        """How many answers a hash has."""
+        """Return how many answers a hash has."""
         return 1 << self.answer_bits
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:

@@ -6,9 +6,10 @@ bits that were sent differ with
 
 .. math:: p = c + d (1 - 2c), \qquad 1 - 2c = (1 - 2f)^2 .
 
-Over the public seed and the flips, the number of bits that differ is binomial with this chance, for a pair of profiles that
-was fixed before the seed was drawn. So the unbiased estimate is :math:`(h/\kappa - c)/(1 - 2c)`, and Clopper and Pearson's
-interval for :math:`p`, which is exact, becomes one for :math:`d` that covers at least as often as it says.
+Over the public seed and the flips, the number of bits that differ is binomial with this chance, for a pair of profiles
+that was fixed before the seed was drawn. Therefore the unbiased estimate is :math:`(h/\kappa - c)/(1 - 2c)`, and
+Clopper and Pearson's interval for :math:`p`, which is exact, becomes one for :math:`d` that covers at least as often
+as it states.
 
 A neighbour that a search returned was chosen *because* its code looks near. ``among`` says from how many codes it was chosen;
 what may go wrong is divided by that number (Bonferroni), and the interval then holds for all of them at once.
@@ -51,7 +52,8 @@ class Debiased:
 def differing(distance: ArrayLike, flip: float, *, one_sided: bool = False) -> Floats:
     """The chance that a bit differs between the codes of two profiles at this distance.
 
-    ``one_sided``: only one of the two codes is noisy, as when somebody compares an own profile with the codes of others.
+    ``one_sided``: only one of the two codes is noisy, as when someone compares an own profile with the codes of
+    others.
 
     >>> [float(p.round(4)) for p in differing([0, 0.25, 1], 0.1)]
     [0.18, 0.34, 0.82]

@@ -72,7 +72,7 @@ class Index:
 
     @property
     def names(self) -> list[str]:
-        """Everybody whose code is here, in the order in which they came."""
+        """Everyone whose code is here, in the order in which they came."""
         return list(self._rows)
 
     def codes(self, names: Sequence[str]) -> Codes:

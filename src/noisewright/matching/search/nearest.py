@@ -30,11 +30,11 @@ Found = tuple[NDArray[np.int64], NDArray[np.int64]]
 FEW = 16
 """Up to so many queries it does not pay to put all codes in a new order."""
 SAMPLE = 1 << 16
-"""So many codes are looked at to divide all of them into cells."""
+"""Therefore many codes are looked at to divide all of them into cells."""
 
 
 def faiss_is_here() -> bool:
-    """Whether the extra ``matching`` is installed."""
+    """Return whether the extra ``matching`` is installed."""
     return find_spec("faiss") is not None
 
 
@@ -55,7 +55,7 @@ def nearest_codes(
 
 
 def without_own(found: Found, own: NDArray[np.int64]) -> Found:
-    """The same without everybody's own row, so one fewer; where it is not among so many equals, the last one goes."""
+    """The same without everyone's own row, so one fewer; where it is not among so many equals, the last one goes."""
     rows, differ = found
     others = rows != own[:, None]
     others[others.all(axis=1), -1] = False

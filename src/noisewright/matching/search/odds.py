@@ -42,7 +42,7 @@ __all__ = ["returned_odds", "true_odds"]
 MOST_NEIGHBOURS = 400
 """Beyond it, chances on the way are too small for floats."""
 TINY = 1e-14
-"""Numbers of bits that are less likely than this for everybody are left out."""
+"""Numbers of bits that are less likely than this for everyone are left out."""
 RULES = ((1.0, 8), (8.0, 16), (32.0, 32), (math.inf, 64))
 """How many places a tie is evaluated at, by how many are expected to come before because of it."""
 
@@ -52,8 +52,8 @@ def true_odds(
 ) -> float:
     """The chance that one of so many returned ``neighbours`` is one of those at the distances ``true``.
 
-    ``others`` are the distances of everybody else. With as many true ones as are returned this is the mean recall. ``step``:
-    distances are rounded to its multiples first, which makes a long list of them short.
+    ``others`` are the distances of everyone else. With as many true ones as are returned this is the mean recall.
+    ``step``: distances are rounded to its multiples first, which makes a long list of them short.
     """
     near, far = (np.asarray(part, dtype=np.float64).ravel() for part in (true, others))
     if not near.size:

@@ -1,8 +1,8 @@
-r"""How good returned neighbours are, for whoever has the true profiles: recall, and the distance that is lost.
+r"""How good returned neighbours are, for anyone who has the true profiles: recall, and the distance that is lost.
 
-*Recall at k* is the share of the k nearest that was returned; a neighbour that is as near as the k-th counts, whoever it is.
-The *utility loss* is how much further away, on average, the returned ones are than the nearest (in units of the distance,
-from 0 to 1):
+*Recall at k* is the share of the k nearest that was returned; a neighbour that is as near as the k-th counts, anyone
+who it is. The *utility loss* is how much further away, on average, the returned ones are than the nearest (in units of
+the distance, from 0 to 1):
 
 .. math:: U = \frac{1}{k} \sum_{x \in \text{returned}} d(x_0, x) - \frac{1}{k} \sum_{x \in \text{nearest}} d(x_0, x) \ge 0 .
 
@@ -31,7 +31,7 @@ __all__ = ["AS_NEAR", "Quality", "all_distances", "members", "search_quality", "
 TOGETHER = 1 << 23
 """Distances that are held at once."""
 AS_NEAR = 1e-9
-"""Distances that differ by less are equal but for rounding."""
+"""Distances that differ by less are equal except for rounding."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def search_quality(
     start = 0
     for distances in all_distances(profiles, asked, family):
         rows = np.arange(len(distances))
-        distances[rows, asked[start : start + len(rows)]] = np.inf  # nobody is an own neighbour
+        distances[rows, asked[start : start + len(rows)]] = np.inf  # no one is an own neighbour
         found = np.take_along_axis(distances, returned[start : start + len(rows)], axis=1)
         nearest = np.partition(distances, k - 1, axis=1)[:, :k]
         distances[rows, asked[start : start + len(rows)]] = 0.0

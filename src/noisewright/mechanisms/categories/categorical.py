@@ -1,7 +1,8 @@
-r"""What mechanisms over categories share, whatever their law: the categories, the promise for any two of them, the certificate.
+r"""What mechanisms over categories share, whatever their law: the categories, the guarantee for any two of them, the
+certificate.
 
-Such a mechanism is a frozen dataclass on :class:`OverCategories`, with an exact ``epsilon`` that it promises for the discrete
-metric; its file holds its law and nothing else:
+Such a mechanism is a frozen dataclass on :class:`OverCategories`, with an exact ``epsilon`` that it guarantees for the
+discrete metric; its file holds its law and nothing else:
 
 >>> @dataclass(frozen=True)
 ... class Coin(OverCategories):
@@ -49,7 +50,7 @@ class OverCategories(BaseMechanism):
 
         @property
         def epsilon(self) -> Fraction:
-            """The promised epsilon, exactly."""
+            """The guaranteed epsilon, exactly."""
 
     @cached_property
     def guarantee(self) -> Guarantee:

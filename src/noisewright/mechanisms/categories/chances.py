@@ -57,7 +57,7 @@ Row = tuple[int, ...]
 
 
 def check_promise(epsilon: Exact, delta: Exact = 0) -> tuple[Fraction, Fraction]:
-    """Epsilon and delta exactly; either may be 0, and a delta of 1 promises nothing but is a number."""
+    """Epsilon and delta exactly; either may be 0, and a delta of 1 guarantees only is a number."""
     budget, extra = as_fraction(epsilon, "epsilon"), as_fraction(delta, "delta")
     if not 0 <= budget <= LARGEST_EPSILON:
         raise ParameterError(f"epsilon must be from 0 to {LARGEST_EPSILON}, not {in_words(budget)}.")
@@ -92,7 +92,7 @@ class Chances:
         return cls(table, total, tuple(inputs), tuple(outputs))
 
     def private(self, epsilon: Exact, delta: Exact = 0) -> bool:
-        """Whether the table has this guarantee: yes and no are both proved."""
+        """Return whether the table has this guarantee: yes and no are both proved."""
         budget, extra = check_promise(epsilon, delta)
         bits = 128
         while True:
@@ -122,7 +122,7 @@ class Chances:
         return float_up(Fraction(log_bounds(factor, 128)[1], 1 << 128)) if factor > 1 else 0.0
 
     def discloses(self) -> bool:
-        """Whether some answer rules a truth out for certain."""
+        """Return whether some answer rules a truth out for certain."""
         return any(max(column) > 0 == min(column) for column in zip(*self.rows, strict=True))
 
     def channel(self) -> Channel:
@@ -178,7 +178,7 @@ class Chances:
                 yield here, there
 
     def _response(self) -> bool:
-        """Whether the truth has one number of cases and everything else another."""
+        """Return whether the truth has one number of cases and everything else another."""
         keep, other = self.rows[0][0], self.rows[0][-1]
         size = len(self.rows)
         return size == len(self.outputs) and all(

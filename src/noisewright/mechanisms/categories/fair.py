@@ -45,7 +45,7 @@ LARGEST = 500
 
 
 def explicit_fair(*, epsilon: Annotated[Exact, EPSILON], within: Annotated[tuple[int, int], WITHIN]) -> FiniteMechanism:
-    """The explicit fair mechanism on the whole numbers from ``within[0]`` to ``within[1]``."""
+    """The explicit fair mechanism on the integers from ``within[0]`` to ``within[1]``."""
     budget = check_budget(epsilon)
     low, high = check_range(within)
     if high - low > LARGEST:

@@ -131,11 +131,11 @@ class Response(Protocol):
 
     @property
     def epsilon(self) -> Fraction:
-        """The promised epsilon, exactly."""
+        """The guaranteed epsilon, exactly."""
 
     @property
     def width(self) -> int:
-        """The probabilities are whole numbers over two to this power."""
+        """The probabilities are integers over two to this power."""
 
     @property
     def keep(self) -> int:

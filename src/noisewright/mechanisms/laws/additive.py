@@ -1,7 +1,7 @@
-r"""Laws of additive noise: whole numbers of lattice steps, symmetric about 0, likelier the nearer to it.
+r"""Laws of additive noise: whole numbers of lattice steps, symmetric about 0, more likely the nearer to it.
 
-A law is known by its tail: what it does to an expected error, and what it promises two numbers that are a number of steps apart,
-both follow from that. :class:`LaplaceLaw` is here, the others are beside their mechanisms.
+A law is known by its tail: what it does to an expected error, and what it guarantees two numbers that are a number of
+steps apart, both follow from that. :class:`LaplaceLaw` is here, the others are next to their mechanisms.
 
 >>> law = LaplaceLaw(Fraction(2))
 >>> law.loss(3, Fraction(0)), round(law.loss(3, Fraction(1, 10)), 6)  # 3 steps apart, without and with a delta
@@ -58,10 +58,10 @@ class Law(Protocol):
         """The smallest epsilon of two numbers ``steps`` apart at this delta; rounded up."""
 
     def mass(self, k: Floats) -> Floats:
-        """``P(k)`` for whole numbers."""
+        """``P(k)`` for integers."""
 
     def tail(self, k: Floats) -> Floats:
-        """``P(noise >= k)`` for whole numbers ``k >= 1``."""
+        """``P(noise >= k)`` for integers ``k >= 1``."""
 
     def sums(self, room: Floats, loss: str) -> Floats:
         """``sum of P(noise >= k)`` over ``k = 1..room``, each times ``2k - 1`` for the squared loss; the room may be infinite."""
@@ -117,7 +117,7 @@ class LaplaceLaw:
 
 
 def lattice_delta(epsilon: Fraction, scale: Fraction, steps: int) -> Fraction:
-    """At least the delta of discrete Laplace noise on two whole numbers ``steps`` apart: the closed form, rounded up."""
+    """At least the delta of discrete Laplace noise on two integers ``steps`` apart: the closed form, rounded up."""
     start = (steps + epsilon * scale) // 2 + 1
     if start > steps:
         return Fraction(0)

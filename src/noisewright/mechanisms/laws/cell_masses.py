@@ -1,8 +1,9 @@
 r"""How much of a prior on [0, 1] lies in each of many equal cells: known from a distribution function, estimated from a density.
 
-A distribution function gives the masses themselves, spikes and jumps included. A density can be looked at in finitely many places
-only, so its masses are an estimate: two Gauss rules in each cell, finer and finer where they differ. A spike that is narrower
-than the places looked at is seen if it is told of, and overlooked otherwise; nobody can tell from outside.
+A distribution function gives the masses themselves, spikes and jumps included. A density can be looked at in finitely
+many places only, so its masses are an estimate: two Gauss rules in each cell, finer and finer where they differ. A
+spike that is narrower than the places looked at is seen if it is told of, and overlooked otherwise; no one can tell
+from outside.
 
 >>> [float(m) for m in from_cdf(lambda x: x**2, 4).masses], from_cdf(lambda x: x**2, 4).certain
 ([0.0625, 0.1875, 0.3125, 0.4375], True)

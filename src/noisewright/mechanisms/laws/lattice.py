@@ -1,4 +1,4 @@
-r"""The law of noise on ranges of whole numbers, in floats: normalisers and expected errors, for analysis.
+r"""The law of noise on ranges of integers, in floats: normalisers and expected errors, for analysis.
 
 What is drawn, and what is proved about it, is exact (:mod:`noisewright.noise.laws.ranged` and the checker of certificates); the
 floats here find the scale before it is proved, and say what error to expect.
@@ -26,7 +26,7 @@ __all__ = ["LatticeLaw", "feasible_shares", "geometric_moments", "shifted"]
 
 
 class LatticeLaw:
-    r"""``P(j | i) = a^|i-j| / Z(i)`` on ranges of whole numbers, ``a = e^-rate``.
+    r"""``P(j | i) = a^|i-j| / Z(i)`` on ranges of integers, ``a = e^-rate``.
 
     ``(1 - a) Z = (1 - y) + y A + (a - z) + z B``, all terms positive, with ``y = a^(L+1)`` and ``z = a^(R+1)`` for L points to
     the left and R to the right in the range of i; A and B are the shares of what lies beyond that is feasible.

@@ -77,9 +77,9 @@ class RoundingCells:
 def worst_answer(cells: RoundingCells, spread: float, losses: Losses) -> float:
     """The largest loss of any true answer.
 
-    ``spread``: the noise in steps; an end of the set is forgotten 70 spreads away from it, so open ends are followed that far.
-    Losses vary smoothly from one point to the next except at the ends of an interval, so the search looks at all ends, at
-    evenly spread places beside them and in between, and then closer and closer around the worst.
+    ``spread``: the noise in steps; an end of the set is forgotten 70 spreads away from it, so open ends are followed
+    that far. Losses vary smoothly from one point to the next except at the ends of an interval, so the search looks at
+    all ends, at evenly spread places next to them and in between, and then closer and closer around the worst.
     """
     far = np.ceil(70 * spread) + 2
     first = np.where(np.isinf(cells.firsts), np.where(np.isinf(cells.lasts), 0.0, cells.lasts - far), cells.firsts)

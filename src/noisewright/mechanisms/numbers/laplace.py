@@ -15,15 +15,15 @@ anything else       2 times that (less with ``margin``)     a root; on an interv
 
 (on the lattice a little less, since the root is found for the lattice law itself).
 
-**Guarantee.** ``scope="adjacent"``: ``epsilon`` for true answers at most one sensitivity apart, and by steps from neighbour to
-neighbour for farther ones if the set has no gaps; with gaps nothing for farther ones. ``scope="metric"``: the first,
-and for all true answers ``epsilon`` times their distance in sensitivities, measured between the *lattice points* they are
-rounded to, as the name of the metric says (between the answers themselves for asymmetric noise, which rounds at random); an
-answer is rounded on its side of a gap, and the metric knows the gaps whose ends are no lattice points;
-``map`` takes the distance of the answers themselves, and counts rounding in.
-Proved in integers about the very law that is drawn. Condition: true answers lie in the feasible set, ``margin`` away from
-excluded half lines, and the certificate says which answers are covered; others are refused, or clamped where the set is one
-interval, which brings no two answers farther apart.
+**Guarantee.** ``scope="adjacent"``: ``epsilon`` for true answers at most one sensitivity apart, and by steps from
+neighbour to neighbour for farther ones if the set has no gaps; with gaps nothing for farther ones. ``scope="metric"``:
+the first, and for all true answers ``epsilon`` times their distance in sensitivities, measured between the *lattice
+points* they are rounded to, as the name of the metric says (between the answers themselves for asymmetric noise, which
+rounds at random); an answer is rounded on its side of a gap, and the metric knows the gaps whose ends are no lattice
+points; ``map`` takes the distance of the answers themselves, and counts rounding in. Proved in integers about the very
+law that is drawn. Condition: true answers lie in the feasible set, ``margin`` away from excluded half lines, and the
+certificate states which answers are covered; others are refused, or clamped where the set is one interval, which
+brings no two answers farther apart.
 
 >>> share = laplace(epsilon=1, sensitivity=1, within=(0, 100))
 >>> 0 <= share.release(97.5) <= 100
@@ -134,7 +134,8 @@ def laplace(
         )
     if len(ranges) > 1 and not (feasible.aligned(chosen) and inner.aligned(chosen)):
         reach += 1  # rounding that has to stay on its side of a gap can move two answers one step farther apart
-    # A step counts as 1/reach of a sensitivity, so that also the metric promise gives epsilon to real answers that far apart.
+    # A step counts as 1/reach of a sensitivity, so that also the metric guarantee gives epsilon to real answers that
+    # far apart.
     found = on_lattice(
         ranges, inputs, epsilon=budget, step=Fraction(1, reach), scope=scope, reach=reach, lattice=chosen
     )
@@ -267,7 +268,7 @@ class LaplaceMechanism(BaseMechanism):
 
     @property
     def _beside_gaps(self) -> bool:
-        """Whether rounding that stays on its side of a gap can move two answers one step farther apart."""
+        """Return whether rounding that stays on its side of a gap can move two answers one step farther apart."""
         return self.reach > self.lattice.steps(self.sensitivity)
 
     @cached_property

@@ -1,8 +1,7 @@
 r"""Snapping: noise first, then the nearest valid output. Private whatever the valid set looks like.
 
-``x -> nearest point of X`` applied to a noisy answer looks at nothing but that answer, so the promise is the one the
-noise had: also when ``X`` has gaps. What it costs is shape: the probability that fell outside piles up at the ends of
-``X``.
+``x -> nearest point of X`` applied to a noisy answer looks at only that answer, so the guarantee is the one the noise
+had: also when ``X`` has gaps. What it costs is shape: the probability that fell outside piles up at the ends of ``X``.
 
 >>> age = snapped_laplace(epsilon=1, sensitivity=2, within=(0, 120))
 >>> 0 <= age.release(31.5) <= 120
@@ -105,7 +104,7 @@ def snapped(mechanism: Mechanism, within: Within) -> Mechanism:
 
 
 def unsnapped(mechanism: Mechanism) -> Mechanism:
-    """The mechanism whose outputs are moved: what a promise is about, since moving them is post-processing."""
+    """The mechanism whose outputs are moved: what a guarantee is about, since moving them is post-processing."""
     while isinstance(mechanism, SnappedMechanism):
         mechanism = mechanism.inner
     return mechanism
@@ -125,7 +124,7 @@ class SnappedMechanism:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of the inner mechanism."""
+        """The guarantee of the inner mechanism."""
         return self.inner.guarantee
 
     @in_kind

@@ -6,8 +6,8 @@ the least expected loss for every continuous prior and every loss that is Lipsch
 and squared error among them.
 
 **Guarantee.** ``epsilon`` per ``sensitivity`` units of the line, for all pairs. What is drawn is the lattice version:
-numbers are rounded to the lattice, discrete Laplace noise is added, and the sum is clamped; so the promise is exact and
-proved, about distances between the lattice points that numbers are rounded to, as the name of its metric says.
+numbers are rounded to the lattice, discrete Laplace noise is added, and the sum is clamped; so the guarantee is exact
+and proved, about distances between the lattice points that numbers are rounded to, as the name of its metric says.
 
 >>> share = truncated_laplace(epsilon=4, within=(0, 1))
 >>> 0 <= share.release(0.3) <= 1
@@ -226,7 +226,8 @@ def smoothing_density(u: ArrayLike, epsilon: float, step: float) -> Floats:
 def smooth(released: ArrayLike, *, epsilon: float, step: float, rng: np.random.Generator | None = None) -> Floats:
     """Turn geometric releases (multiples of ``step``, before any clamping) into Laplace releases by adding ``S``.
 
-    Post-processing, made in floats: it cannot weaken the promise of what it is given. Clamp afterwards where a range is wanted.
+    Post-processing, made in floats: it cannot weaken the guarantee of what it is given. Clamp afterwards where a range
+    is wanted.
     """
     given = np.asarray(released, dtype=np.float64)
     u = (rng or np.random.default_rng()).random(given.shape)

@@ -95,7 +95,7 @@ def read_packed(reports: Any, size: int) -> tuple[Bytes, NDArray[np.bool_]]:
 
 
 def set_sizes(rows: Bytes) -> NDArray[np.int64]:
-    """How many categories each report holds."""
+    """Return how many categories each report holds."""
     sizes = np.zeros(len(rows), dtype=np.int64)
     words = rows.shape[1] // 8 * 8  # most bytes are counted eight at a time
     step = max(1, AT_ONCE // max(rows.shape[1], 1))
@@ -109,7 +109,7 @@ def set_sizes(rows: Bytes) -> NDArray[np.int64]:
 
 
 def support_counts(rows: Bytes, size: int) -> NDArray[np.int64]:
-    """How many reports hold each category."""
+    """Return how many reports hold each category."""
     counts = np.zeros(rows.shape[1] * 8, dtype=np.int64)
     for left in range(0, rows.shape[1], TILE):
         found = counts[8 * left : 8 * (left + TILE)]
@@ -157,7 +157,7 @@ def _rows(reports: Any, width: int) -> tuple[Bytes, NDArray[np.bool_]]:
 
 
 def _in_bytes(rows: NDArray[Any], there: NDArray[np.bool_]) -> tuple[Bytes, NDArray[np.bool_]]:
-    """Whole numbers that are bytes, as such."""
+    """Integers that are bytes, as such."""
     if rows.dtype == np.uint8 or not len(rows):
         return rows.astype(np.uint8, copy=False), there
     return rows.astype(np.uint8), there & (rows.min(axis=1) >= 0) & (rows.max(axis=1) < 256)

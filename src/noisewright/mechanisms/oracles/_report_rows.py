@@ -1,7 +1,7 @@
 r"""Columns of reports that have several parts each, whatever they are kept in: rows of bytes, pairs of numbers.
 
-A report that is missing, or has another number of parts, is told apart rather than refused: whether the column is of this
-mechanism at all is decided when all of it was counted.
+A report that is missing, or has another number of parts, is distinguished rather than refused: whether the column is
+of this mechanism at all is decided when all of it was counted.
 
 >>> column = plain_column(pa.array([[7, 1], None, [2, 3, 4]]), "give pairs.")
 >>> rows, there = list_rows(column, 2)

@@ -69,7 +69,7 @@ def hadamard_response(
     """Hadamard response over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
     names = distinct_categories(categories, "Hadamard response")
     budget = check_budget(epsilon)
-    # Only how good the estimate is depends on this float, not the promise.
+    # Only how good the estimate is depends on this float, not the guarantee.
     most = min(math.exp(min(float(budget), 700.0)), 2.0 * len(names))
     blocks = 1 << max(math.ceil(math.log2(most)) - 1, 0)
     return HadamardMechanism(names, randomised_response(2 * blocks, epsilon=budget))
@@ -86,7 +86,7 @@ class HadamardMechanism(OverCategories):
 
     @property
     def epsilon(self) -> Fraction:
-        """The promised epsilon, exactly."""
+        """The guaranteed epsilon, exactly."""
         return self.response.epsilon
 
     @property

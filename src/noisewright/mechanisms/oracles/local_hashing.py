@@ -100,7 +100,7 @@ def local_hashing(
     """Local hashing over the given categories (or over ``0 .. k-1`` for a number ``k``), with ``buckets`` values of the hash."""
     names = distinct_categories(categories, "local hashing")
     if buckets is None:
-        # Only how good the estimate is depends on these floats, not the promise.
+        # Only how good the estimate is depends on these floats, not the guarantee.
         ideal = math.exp(min(float(randomised_response(2, epsilon=epsilon).epsilon), 20.0)) + 1
         near = {min(max(round(f), 2), MOST_BUCKETS) for f in (math.floor(ideal), math.ceil(ideal))}
         found = [LocalHashingMechanism(names, randomised_response(g, epsilon=epsilon)) for g in near]
@@ -126,12 +126,12 @@ class LocalHashingMechanism(OverCategories):
 
     @property
     def epsilon(self) -> Fraction:
-        """The promised epsilon, exactly."""
+        """The guaranteed epsilon, exactly."""
         return self.response.epsilon
 
     @property
     def buckets(self) -> int:
-        """How many values the hash functions have."""
+        """Return how many values the hash functions have."""
         return len(self.response.categories)
 
     @cached_property
@@ -169,7 +169,7 @@ class LocalHashingMechanism(OverCategories):
         return np.stack([hashed, told], axis=-1)
 
     def support(self, reports: Any) -> Support:
-        """How many reports name the bucket of each category; every report is compared with every category."""
+        """Return how many reports name the bucket of each category; every report is compared with every category."""
         hashed, told = _pairs(reports)
         a, b = hashed >> int(self._shift), hashed & ((1 << int(self._shift)) - 1)
         there = (a > 0) & (a < self.prime) & (b < self.prime) & (told >= 0) & (told < self.buckets) & (hashed >= 0)
@@ -238,7 +238,7 @@ class LocalHashingMechanism(OverCategories):
 
     @cached_property
     def _starts(self) -> Words:
-        """Where the interval of remainders of each bucket starts; the end of the last one is the prime."""
+        """Return where the interval of remainders of each bucket starts; the end of the last one is the prime."""
         bits, g = self.prime.bit_length(), self.buckets
         starts = -(-(np.arange(g + 1, dtype=np.int64) << bits) // g)
         return np.asarray(np.minimum(starts, self.prime), dtype=np.uint32)
@@ -286,7 +286,7 @@ def _listed(reports: list[Any]) -> NDArray[Any]:
 
 
 def _is_pair(report: Any) -> bool:
-    """Whether these are two whole numbers of 64 bits; numpy would cut 1.5 to 1, and read text."""
+    """Return whether these are two whole numbers of 64 bits; numpy would cut 1.5 to 1, and read text."""
     if isinstance(report, np.ndarray):
         report = report.tolist()
     return (

@@ -7,8 +7,8 @@ the truth is supported with probability ``p`` and every other category with the 
 Such a mechanism has ``categories``, ``support_probabilities`` (``p`` and ``q``, as exact fractions), and ``support(reports)``,
 which counts. :mod:`noisewright.estimation.population.oracles` does the rest.
 
-The certificate of an oracle proves the promise on the integers that are drawn from, and states them there only; beside them it
-names the categories and what else reports are read by, on which the promise does not depend.
+The certificate of an oracle proves the guarantee on the integers that are drawn from, and states them there only; next
+to them it names the categories and what else reports are read by, on which the guarantee does not depend.
 
 Reference: Wang, Blocki, Li and Jha (2017), who call these protocols *pure*.
 """
@@ -83,14 +83,14 @@ class Oracle(Protocol):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised."""
+        """What is guaranteed."""
 
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:
         """The probability that the truth is supported, and that any other given category is."""
 
     def support(self, reports: Any) -> Support:
-        """How many reports support each category."""
+        """Return how many reports support each category."""
 
     def channel(self) -> Channel:
         """All reports with their probabilities, where there are few."""
@@ -116,7 +116,7 @@ def discrete_audit(ratio: Fraction, words: str) -> MechanismAudit:
 
 
 def rare_variance(p: Fraction, q: Fraction) -> Fraction:
-    """The variance of the estimate for a category that nobody has, for one report: by it oracles are compared."""
+    """The variance of the estimate for a category that no one has, for one report: by it oracles are compared."""
     return q * (1 - q) / (p - q) ** 2
 
 

@@ -130,7 +130,7 @@ class CurveMechanism(BaseMechanism):
 
     @property
     def dimension(self) -> int:
-        """How many numbers a curve is given by."""
+        """Return how many numbers a curve is given by."""
         return len(self.grid)
 
     @property

@@ -127,7 +127,7 @@ class GeoLaplace(BaseMechanism):
 
     @property
     def reach(self) -> float:
-        """How far from the reference, in metres, true places may lie: there distances are right to 1 %."""
+        """Return how far from the reference, in metres, true places may lie: there distances are right to 1 %."""
         return self.metric.reach
 
     @property
@@ -206,7 +206,7 @@ class GeoLaplace(BaseMechanism):
         return self.plane.quantile(p)
 
     def reading(self) -> str:
-        """How far released places are from the true ones; empty where a remapping moves them.
+        """Return how far released places are from the true ones; empty where a remapping moves them.
 
         >>> geo_laplace(epsilon=1, radius=300, reference=(53.45, -2.2)).reading()
         'half within 509 m, 95 % within 1.44 km'
@@ -217,7 +217,7 @@ class GeoLaplace(BaseMechanism):
         return f"half within {half}, 95 % within {most}"
 
     def in_words(self) -> str:
-        """The promise and what it costs, in plain words."""
+        """The guarantee and what it costs, in plain words."""
         size = _metres(float(self.radius))
         return (
             f"{level_meaning(self.within_radius)} "

@@ -65,7 +65,7 @@ class LocalMetres(Metric):
 
     @property
     def reach(self) -> float:
-        """How far from the reference, in projected metres, distances are those on the globe to 1 %."""
+        """Return how far from the reference, in projected metres, distances are those on the globe to 1 %."""
         angle, cosine = math.radians(abs(self.latitude)), math.cos(math.radians(self.latitude))
         stretch = 1 + float(DISTORTION)
         poleward = math.acos(cosine / stretch) - angle
@@ -185,7 +185,7 @@ class LatticeMetres(Metric):
 
 
 def on_map(distance: Fraction) -> Fraction:
-    """How far apart on the map two places within reach can be that are this far apart on the globe."""
+    """Return how far apart on the map two places within reach can be that are this far apart on the globe."""
     return (1 + DISTORTION) * distance + FLOAT_ERROR
 
 

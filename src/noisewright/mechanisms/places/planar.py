@@ -4,13 +4,13 @@ A point :math:`x` is rounded to a public lattice of step h and released as :math
 :math:`P(k) \propto e^{-\theta \|k\|_2}` on pairs of integers and :math:`\theta = \epsilon h`. As the step shrinks this
 becomes the density :math:`\frac{\epsilon^2}{2\pi} e^{-\epsilon \|z - x\|}`.
 
-**Guarantee.** ``epsilon`` for each unit of Euclidean distance, exactly, between the lattice points that true points are rounded
-to, and the name of the metric says so: the normaliser does not depend on the true point, and
-:math:`|\,\|k\| - \|k'\|\,| \le \|k - k'\|`. Rounding moves each point by at most :math:`h/\sqrt2`, so points that were r apart
-are at most :math:`r + \sqrt2 h` apart after it, which :meth:`PlanarLaplace.map` counts in. With a ``radius``,
-each unit gets :math:`\epsilon / (\text{radius} + \sqrt2 h)`, and the promise is about the points themselves: any two of them
-within the radius are indistinguishable up to epsilon (geo-indistinguishability). The certificate proves both. Far-apart
-places stay distinguishable by design.
+**Guarantee.** ``epsilon`` for each unit of Euclidean distance, exactly, between the lattice points that true points
+are rounded to, and the name of the metric says so: the normaliser does not depend on the true point, and
+:math:`|\,\|k\| - \|k'\|\,| \le \|k - k'\|`. Rounding moves each point by at most :math:`h/\sqrt2`, so points that were
+r apart are at most :math:`r + \sqrt2 h` apart after it, which :meth:`PlanarLaplace.map` counts in. With a ``radius``,
+each unit gets :math:`\epsilon / (\text{radius} + \sqrt2 h)`, and the guarantee is about the points themselves: any two
+of them within the radius are indistinguishable up to epsilon (geo-indistinguishability). The certificate proves both.
+Far-apart places stay distinguishable by design.
 
 >>> cafe = planar_laplace(epsilon="1.4", radius=200)       # metres on a plane
 >>> x, y = cafe.release((120.0, -35.5))
@@ -146,7 +146,7 @@ class PlanarLaplace(BaseMechanism):
         )
 
     def in_words(self) -> str:
-        """The promise in plain words: for points as they are, with a radius; otherwise for lattice points."""
+        """The guarantee in plain words: for points as they are, with a radius; otherwise for lattice points."""
         if self.within_radius is not None:
             return level_meaning(self.within_radius)
         step = float(self.lattice.step)

@@ -64,8 +64,8 @@ def planar_geometric(
 ) -> PlanarGeometric:
     """The planar geometric mechanism over ``points`` (a grid, or pairs of numbers), which are secrets and outputs alike.
 
-    ``epsilon`` is kept within a ``radius``, or for each unit of distance without one. Coordinates are exact: floats count as
-    the binary fractions they are, so use whole numbers or multiples of a power of two where the step matters.
+    ``epsilon`` is kept within a ``radius``, or for each unit of distance without one. Coordinates are exact: floats
+    count as the binary fractions they are, so use integers or multiples of a power of two where the step matters.
     """
     budget = planar_budget(epsilon, radius)
     if isinstance(points, Grid) and points.columns * points.rows > LARGEST_COUNT:

@@ -152,7 +152,7 @@ class Polygon:
         return bool((turns >= 0).all() or (turns <= 0).all()) and abs(abs(angles.sum()) - 2 * math.pi) < 1e-6
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each point is inside; on the border it may be either, within the rounding of floats."""
+        """Return whether each point is inside; on the border it may be either, within the rounding of floats."""
         x, y = np.asarray(points, dtype=np.float64).T
         inside = np.zeros(x.shape, dtype=np.bool_)
         for (ax, ay), (bx, by) in self._edges():

@@ -1,7 +1,8 @@
 """What an attacker on texts is, how often one is right, and attackers that know the mechanism.
 
-An attacker is fitted to documents whose labels (authors, topics) it knows, and names the labels of others. A document is a list
-of words. What counts is the share of right answers beside that of whoever guesses the most frequent label.
+An attacker is fitted to documents whose labels (authors, topics) it knows, and names the labels of others. A document
+is a list of words. What counts is the share of right answers next to that of anyone who guesses the most frequent
+label.
 
 >>> from noisewright.text.attackers.subspaces import RandomSubspaces
 >>> known = [["colour", "harbour", "grey"], ["color", "harbor", "gray"]]
@@ -49,7 +50,7 @@ class Success:
     right: int
     asked: int
     chance: float
-    """The share of right answers of whoever always names the most frequent label."""
+    """The share of right answers of anyone who always names the most frequent label."""
 
     @property
     def share(self) -> float:
@@ -71,7 +72,7 @@ class Success:
 class TrainedOnNoise:
     """An attacker that knows the mechanism: it obfuscates the texts it knows, several times, and learns from those.
 
-    Whoever can download the mechanism can do this, so an honest evaluation includes it.
+    Anyone who can download the mechanism can do this, so an honest evaluation includes it.
     """
 
     def __init__(self, attacker: Attacker, obfuscate: Obfuscate, *, copies: int = 3) -> None:
@@ -92,7 +93,7 @@ class TrainedOnNoise:
 
 
 def success(attacker: Attacker, documents: Sequence[Document], labels: Sequence[str]) -> Success:
-    """How often a fitted attacker names the true labels."""
+    """Return how often a fitted attacker names the true labels."""
     check_known(documents, labels)
     right = sum(guess == label for guess, label in zip(attacker.predict(documents), labels, strict=True))
     return Success(right, len(labels), max(Counter(labels).values()) / len(labels))

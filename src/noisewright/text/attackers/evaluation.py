@@ -57,7 +57,7 @@ def halves(documents: Sequence[Document], labels: Sequence[str]) -> Task:
 def outcomes(
     task: Task, makers: Makers, obfuscate: Obfuscate | None = None, *, knowing: Sequence[str] = (), copies: int = 2
 ) -> dict[str, Success]:
-    """How often each attacker is right about documents that went through ``obfuscate``.
+    """Return how often each attacker is right about documents that went through ``obfuscate``.
 
     Those in ``knowing`` are tried a second time, as attackers that learned from noisy copies.
     """

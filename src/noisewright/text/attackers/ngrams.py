@@ -39,7 +39,7 @@ def frequent_ngrams(documents: Sequence[Document], order: int, most: int) -> lis
 
 
 def ngram_counts(documents: Sequence[Document], pieces: Sequence[str], order: int) -> scipy.sparse.csr_matrix:
-    """How often each piece occurs in each document: a sparse matrix, documents by pieces."""
+    """Return how often each piece occurs in each document: a sparse matrix, documents by pieces."""
     import scipy.sparse
 
     place = {piece: number for number, piece in enumerate(pieces)}

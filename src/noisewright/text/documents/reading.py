@@ -65,7 +65,7 @@ class Reading:
 
     @property
     def protected(self) -> bool:
-        """Whether a mechanism on the vocabulary can protect all of it."""
+        """Return whether a mechanism on the vocabulary can protect all of it."""
         return bool((self.rows >= 0).all())
 
 

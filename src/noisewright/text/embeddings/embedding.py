@@ -6,9 +6,9 @@ vectors are at most 2^22, so that dot products, all their partial sums (Cauchy a
 ``|x|^2 + |y|^2 - 2 x.y <= 2^24`` are integers that matrix products in single precision compute *exactly*, on every machine, with
 any library, number of threads and order of summing.
 
-Rows are in the order of the file that the embedding was made from, the most frequent word first where that file says so:
-:meth:`Embedding.first` keeps a useful vocabulary. Words are found by binary search in the file, for any number of words at once;
-no dictionary of them is ever made.
+Rows are in the order of the file that the embedding was made from, the most frequent word first where that file states
+so: :meth:`Embedding.first` keeps a useful vocabulary. Words are found by binary search in the file, for any number of
+words at once; no dictionary of them is ever made.
 
 >>> import numpy as np, pathlib, pickle, tempfile
 >>> from noisewright.text import write_embedding
@@ -42,7 +42,7 @@ from noisewright.text.embeddings.places import embedding_folders
 __all__ = ["Embedding"]
 
 BLOCK = 1 << 20
-"""So many codes are looked at together."""
+"""Therefore many codes are looked at together."""
 
 
 _READ = frozenset(
@@ -58,9 +58,9 @@ class Embedding:
     """The file, by name, SHA-256 and size."""
     name: str
     licence: str
-    """Under which it may be used and passed on, in words or as an SPDX expression; empty if nobody said."""
+    """Under which it may be used and passed on, in words or as an SPDX expression; empty if no one said."""
     source: str
-    """Where its vectors are from; empty if nobody said."""
+    """Where its vectors are from; empty if no one said."""
     size: int
     """How many words it has."""
     dimension: int

@@ -143,7 +143,7 @@ def _format(head: bytes) -> str:
 def _reader(
     kind: str, stream: IO[bytes], words: str | os.PathLike[str] | None, limit: int | None
 ) -> tuple[int | None, Iterator[Block]]:
-    """How many words there are, if that is known, and the blocks."""
+    """Return how many words there are, if that is known, and the blocks."""
     if kind == "numpy":
         return _foreign_arrays.numpy_matrix(stream, str(words), limit)
     if kind == "wink":
@@ -157,7 +157,7 @@ def _reader(
 
 
 def _counted(blocks: Iterator[Block], size: int) -> Iterator[Block]:
-    """The same blocks; a file with another number of words than it says is refused."""
+    """The same blocks; a file with another number of words than it states is refused."""
     seen = 0
     for words, vectors in blocks:
         seen += len(words)

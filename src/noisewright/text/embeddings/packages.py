@@ -40,7 +40,7 @@ class Package(Archive):
 
     @property
     def source(self) -> str:
-        """Where it is from, as its file will say."""
+        """Return where it is from, as its file will say."""
         return f"{self.about}, from {self.package} {self.version} ({self.registry})"
 
 

@@ -44,7 +44,7 @@ __all__ = ["train_embedding"]
 NORM = 4.0
 SMOOTHING = 0.75
 TOKENS = 1 << 19
-"""So many are counted together."""
+"""Therefore many are counted together."""
 
 
 GAP = 50

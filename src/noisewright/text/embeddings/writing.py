@@ -1,8 +1,9 @@
 r"""Making the file of an embedding, from vectors that come in blocks; little more than the words is held in memory.
 
-The step is the smallest power of two for which every rounded vector has a squared norm of at most 2^22 in code units. It is
-known when the last vector has come, so the vectors wait in a file without a name beside the one to be written. Rounding moves a
-vector by at most ``step * sqrt(dimension) / 2``; how far it really moved them is reported (:class:`Rounding`).
+The step is the smallest power of two for which every rounded vector has a squared norm of at most 2^22 in code units.
+It is known when the last vector has come, so the vectors wait in a file without a name next to the one to be written.
+Rounding moves a vector by at most ``step * sqrt(dimension) / 2``; how far it really moved them is reported
+(:class:`Rounding`).
 
 >>> import numpy as np, pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp(), "three.nwe")
@@ -106,7 +107,7 @@ class EmbeddingWriter:
 
     def __enter__(self) -> EmbeddingWriter:
         try:
-            # Beside the target, not in the folder for temporary files, which may be memory.
+            # Next to the target, not in the folder for temporary files, which may be memory.
             self._vectors = tempfile.TemporaryFile(dir=self.path.parent)
         except OSError as problem:
             raise FileFormatError(f"{self.path} cannot be written: {problem.strerror}.") from None
@@ -121,7 +122,7 @@ class EmbeddingWriter:
 
     @property
     def size(self) -> int:
-        """How many words have come."""
+        """Return how many words have come."""
         return len(self._starts) - 1
 
     def add(self, words: Sequence[str], vectors: ArrayLike) -> None:

@@ -6,11 +6,12 @@ For bags :math:`\langle x_i^{a_i} \rangle` and :math:`\langle y_j^{b_j} \rangle`
 
 .. math:: E(X, Y) = \frac{1}{N} \min_\sigma \sum_i d(x_i, y_{\sigma(i)}).
 
-So ``total``, which is N E, is the cost of the whole matching, and a document whose words are each drawn with ``epsilon`` for each
-unit of distance loses at most ``epsilon * total`` against another one. It is never multiplied by N a second time.
+Therefore ``total``, which is N E, is the cost of the whole matching, and a document whose words are each drawn with
+``epsilon`` for each unit of distance loses at most ``epsilon * total`` against another one. It is never multiplied by
+N a second time.
 
-Between bags of different sizes the distance is defined, but is no measure of privacy: a bag and its doubled copy are at
-distance 0, and a mechanism that draws word by word tells them apart by their sizes. ``total`` is None there.
+Between bags of different sizes the distance is defined, but is no measure of privacy: a bag and its doubled copy are
+at distance 0, and a mechanism that draws word by word distinguishes them by their sizes. ``total`` is None there.
 
 >>> found = earth_movers([[0.0], [10.0]], [[11.0], [0.0]])
 >>> found.mean, found.total, found.flow.tolist()

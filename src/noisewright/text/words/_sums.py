@@ -126,7 +126,7 @@ class Remembered:
             new = np.unique(rows[self._places[rows] < 0])
             if len(new):
                 full = len(self._sums) + len(new) > MOST
-                new = np.unique(rows) if full else new  # begin anew, with all that is asked for
+                new = np.unique(rows) if full else new  # begin again, with all that is asked for
                 found = compute(new)
                 if full:
                     self._places[:] = -1

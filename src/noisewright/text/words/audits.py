@@ -1,4 +1,5 @@
-r"""What noise on word vectors promises after decoding: enumerated for a few words in the plane, and bounded from below for many.
+r"""What noise on word vectors guarantees after decoding: enumerated for a few words in the plane, and bounded from
+below for many.
 
 Decoding only post-processes, so the true epsilon of noisy words is at most that of the noise; how much decoding takes away has no
 closed form. On a line or in a plane the probability that noise from a word lands in a cell is an integral that can be added up:

@@ -1,8 +1,8 @@
 """Nearest words by an index, for large vocabularies: vectors in four bits for each pair of coordinates, the best again in full.
 
-Decoding sees the noisy vector and public words only, so a word that is not quite the nearest costs no privacy: the promise is the
-same, and the law of the output is a little different. ``make bench`` has the share of words that agree with the nearest one, and
-the time. Needs faiss (the extra ``text``).
+Decoding sees the noisy vector and public words only, so a word that is not quite the nearest costs no privacy: the
+guarantee is the same, and the law of the output is a little different. ``make bench`` has the share of words that
+agree with the nearest one, and the time. Needs faiss (the extra ``text``).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from noisewright.text.words._tiles import Rows, cores
 __all__ = ["WordIndex"]
 
 LOOKED_AT = 128
-"""So many words are compared in full for each vector."""
+"""Therefore many words are compared in full for each vector."""
 TRAINED_ON = 20_000
 TOGETHER = 64
-"""So many words are compared roughly at a time: faster than the 32 that faiss takes."""
+"""Therefore many words are compared roughly at a time: faster than the 32 that faiss takes."""
 BLOCK = 1 << 14
 SEED = 1
 

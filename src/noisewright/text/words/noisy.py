@@ -7,11 +7,11 @@ the noise along the directions in which words vary, by the root of :math:`M = \l
 the nearest or the second nearest word with probabilities that depend on the distances to the noisy vector.
 
 **Guarantee.** ``epsilon`` for each unit of Euclidean distance between word vectors, for real numbers; decoding only
-post-processes. Mahalanobis noise at nominal :math:`\epsilon'` has :math:`\epsilon' \|v\|_M`, and :math:`\|v\|_M \le \|v\| /
-\sqrt{\mu}` for the smallest eigenvalue :math:`\mu` of M, so that the nominal :math:`\epsilon' = \epsilon \sqrt{\mu}` is used;
-its authors promise the nominal one for a distance of their own. The draws are made in floats: certificates say ``floating``,
-and nothing is proved about their last bits. :func:`~noisewright.text.words.exact_words` is exact, and keeps many more words
-at the same epsilon.
+post-processes. Mahalanobis noise at nominal :math:`\epsilon'` has :math:`\epsilon' \|v\|_M`, and :math:`\|v\|_M \le
+\|v\| / \sqrt{\mu}` for the smallest eigenvalue :math:`\mu` of M, so that the nominal :math:`\epsilon' = \epsilon
+\sqrt{\mu}` is used; its authors guarantee the nominal one for a distance of their own. The draws are made in floats:
+certificates say ``floating``, and nothing is proved about their last bits. :func:`~noisewright.text.words.exact_words`
+is exact, and keeps many more words at the same epsilon.
 
 >>> import numpy as np, pathlib, tempfile
 >>> from noisewright.text import write_embedding
@@ -65,7 +65,7 @@ FIRST = Parameter("Probability of the nearest of two equally distant words.", 'f
 
 LAPLACE, MAHALANOBIS, VICKREY = "laplace-words", "mahalanobis-words", "vickrey-words"
 DRAWN = 4096
-"""So many noisy vectors are held at once."""
+"""Therefore many noisy vectors are held at once."""
 
 
 def laplace_words(
@@ -77,8 +77,9 @@ def laplace_words(
 ) -> NoisyWords:
     """Spherical Laplace noise on word vectors and the nearest of the first ``limit`` words of an embedding.
 
-    ``decoding="index"`` takes a word that is nearest or nearly so, by an index (:mod:`~noisewright.text.words.indexed`): faster
-    for vocabularies of some hundred thousand words, with the same promise.
+    ``decoding="index"`` takes a word that is nearest or nearly so, by an index
+    (:mod:`~noisewright.text.words.indexed`): faster for vocabularies of some hundred thousand words, with the same
+    guarantee.
     """
     one_of(decoding, "decoding", ("exact", "index"))
     found = as_embedding(embedding, limit)

@@ -66,7 +66,7 @@ class Basis:
 
     @property
     def size(self) -> int:
-        """How many components there are."""
+        """Return how many components there are."""
         return len(self.directions)
 
     @property

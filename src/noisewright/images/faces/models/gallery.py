@@ -1,4 +1,5 @@
-"""The codes of some public faces, and whose they are: a model keeps them in its file, so that anybody can measure an epsilon.
+"""The codes of some public faces, and whose they are: a model keeps them in its file, so that anyone can measure an
+epsilon.
 
 >>> gallery = Gallery.of([[0.0, 1], [0, 2], [5, 5], [6, 6], [7, 7]], [3, 3, 8, 8, 8])
 >>> gallery.people.tolist(), gallery.one_each.tolist()
@@ -31,11 +32,11 @@ class Gallery:
 
     codes: Floats
     people: NDArray[np.int64]
-    """Whose each is, numbered from 0 on."""
+    """Whose each is, numbered starting at 0."""
 
     @classmethod
     def of(cls, codes: ArrayLike, people: Sequence[Any] | NDArray[Any] | None = None) -> Gallery:
-        """Some of the codes of public faces; without ``people``, each is somebody else's."""
+        """Some of the codes of public faces; without ``people``, each is someone else's."""
         given = np.asarray(codes, np.float64)
         if people is not None and len(people) != len(given):
             raise DataError("every public face has the label of its person, or none has one.")
@@ -48,7 +49,7 @@ class Gallery:
 
     @property
     def one_each(self) -> Floats:
-        """The first code of everybody."""
+        """The first code of everyone."""
         return np.asarray(self.codes[np.unique(self.people, return_index=True)[1]])
 
     def arrays(self) -> dict[str, NDArray[Any]]:

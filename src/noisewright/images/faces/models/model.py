@@ -74,7 +74,7 @@ class FaceModel(Protocol):
 
     @property
     def clear(self) -> tuple[str, ...]:
-        """What of a face gets into a decoded picture beside its code, in words."""
+        """What of a face gets into a decoded picture next to its code, in words."""
 
     @property
     def gallery(self) -> Gallery | None:

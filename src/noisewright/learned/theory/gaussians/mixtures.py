@@ -54,12 +54,12 @@ class Mixture:
 
     @property
     def prior_accuracy(self) -> float:
-        """How often the class is guessed blindly."""
+        """Return how often the class is guessed blindly."""
         return max(self.py1, 1 - self.py1)
 
     @property
     def accuracy(self) -> float:
-        """How often the best guess of the class is right."""
+        """Return how often the best guess of the class is right."""
         found = mixture_accuracy(self.py1, self.mean1 - self.mean0, self.sd0**2, self.sd1**2)
         return float(found)
 
