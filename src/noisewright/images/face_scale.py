@@ -1,8 +1,8 @@
-r"""What an epsilon means for faces, measured on the public faces of a model instead of assumed.
+r"""Meaning of an epsilon for faces, measured on the public faces of a model instead of assumed.
 
-An epsilon on codes says nothing by itself: it is for opposite corners of a public box, and people are nearer to each
-other than that. Therefore a model keeps the codes of some of its public faces
-(:mod:`~noisewright.images.faces.models.gallery`), and for a mechanism they tell
+An epsilon on codes is meaningful only with its metric: it is for opposite corners of a public box, and people are
+nearer to each other than that. Therefore a model keeps the codes of some of its public faces
+(:mod:`~noisewright.images.faces.models.gallery`), and for a mechanism they give
 
 * how far apart two people are, typically (the median) and at the closest, and two faces of one person;
 * the odds that epsilon allows at these distances, :math:`e^{\epsilon d}`;
@@ -34,7 +34,7 @@ from noisewright.images.faces.obfuscator import LatentObfuscator
 __all__ = ["FaceScale", "measured_on_public_faces"]
 
 DRAWS, TOLERANCE = 4000, 0.04
-"""About so many faces are drawn to see how often the best attacker is right; two such shares differ by less than this."""
+"""Approximate number of faces drawn to estimate the best attacker's success; two such rates differ by less than this."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class FaceScale:
     faces: float | None
     """The median distance between two faces of one person; None where no one is there twice."""
     best: float
-    """How often the best attacker on one release is right about these people."""
+    """Success rate of the best attacker on one release for these people."""
     bound: float
-    """How often epsilon allows anyone to be right about them."""
+    """Success rate that epsilon allows anyone for these people."""
 
     @property
     def chance(self) -> float:
@@ -61,7 +61,7 @@ class FaceScale:
         return 1 / self.people
 
     def record(self, source: str) -> dict[str, Any]:
-        """Return what was measured as a certificate states it; ``source`` names the model, and so whose faces these are."""
+        """Return the measurement as a certificate states it; ``source`` names the model, and so whose faces these are."""
         pairs = {"typical": self.typical, "closest": self.closest, "same": self.faces}
         return {
             "people": self.people,
@@ -76,7 +76,7 @@ class FaceScale:
         return {"apart": f"{apart:.3f}", "loss": upward(self.epsilon * apart, 6)}
 
     def says(self, stated: Mapping[str, Any]) -> bool:
-        """Return whether somebody else measured the same distances and losses, and a rate within what draws differ by."""
+        """Return whether someone else measured the same distances and losses, and a rate within sampling error."""
         own = self.record(str(stated.get("source", "")))
         if "texts" in stated:  # as certificates of version 1 have it
             rate = re.search(r"names ([0-9]{1,3}(?:\.[0-9]+)?) % of them", stated["texts"][-1])
@@ -90,7 +90,7 @@ class FaceScale:
 
 
 def measured_on_public_faces(hidden: LatentObfuscator) -> FaceScale | None:
-    """The scale of a mechanism on the public faces of its model; None where the file keeps none of two people or more."""
+    """The scale of a mechanism on the public faces of its model; None if the file keeps fewer than two people."""
     gallery = getattr(hidden.model, "gallery", None)
     if gallery is None or len(one_each := gallery.one_each[:, : hidden.components]) < 2:
         return None

@@ -1,9 +1,9 @@
-"""What all mechanisms on pictures share: pictures of one public size come in, as files or as pixels, and pictures of that size
-come out.
+"""Base of all mechanisms on pictures: pictures of one public size come in, as files or as pixels, and pictures of that
+size come out.
 
-Files are read within limits and written as PNG without any metadata: both look at what comes in, or at what was drawn, alone.
-The size is public: other pictures are refused, or resized first where ``fit`` says so. Grey and colour likewise: all are read as
-the mechanism has them.
+Files are read within limits and written as PNG without any metadata: both depend on the input, or on the sampled
+output, alone. The size is public: other pictures are refused, or resized first where ``fit`` says so. Grey and colour
+likewise: all are read as the mechanism has them.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ Fit = Literal["refuse", "resize"]
 
 @dataclass(frozen=True)
 class PictureMechanism(BaseMechanism):
-    """The base of mechanisms on pictures of one size; a subclass says which size, draws, and proves what it draws from."""
+    """The base of mechanisms on pictures of one size; a subclass states the size, samples, and proves its law."""
 
     no_channel = "there are too many pictures to list."
 
     fit: Fit = field(default="refuse", kw_only=True)
     clear: tuple[str, ...] = field(default=(), kw_only=True)
-    """What comes out unprotected, in words: the certificate states it. For a part of a picture, the rest of it."""
+    """Unprotected output, in words: the certificate states it. For a part of a picture, the rest of it."""
     name = ""
     whose_size: ClassVar[str] = "the declared size"
     other_sizes: ClassVar[str] = "declare another"
-    """What to do about a picture of another size, next to resizing it."""
+    """Advice about a picture of another size, in addition to resizing it."""
     together: ClassVar[int] = 1
-    """Therefore many pictures are in memory, and drawn, at once."""
+    """At most so many pictures are in memory, and drawn, at once."""
 
     # For subclasses -----------------------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ class PictureMechanism(BaseMechanism):
 
     @property
     def dimension(self) -> int | None:
-        """How many values the pixels of a picture have, which says how large files are; None where any may come in."""
+        """Number of values of the pixels of a picture, which bounds files; None if any size is accepted."""
         return int(np.prod(self.shape)) if self.fit == "refuse" else None
 
     @property
@@ -67,7 +67,7 @@ class PictureMechanism(BaseMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is guaranteed."""
+        """Guarantee for two pictures."""
         raise TypeError(f"{type(self).__name__} must define guarantee.")
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
@@ -86,15 +86,15 @@ class PictureMechanism(BaseMechanism):
     # --------------------------------------------------------------------------------------------------------
 
     def in_words(self) -> str:
-        """The guarantee, and what it does not cover."""
+        """Return the guarantee and its limits in words."""
         return f"{self.guarantee.in_words(1)} {self.clear_in_words()}"
 
     def clear_in_words(self) -> str:
-        """What the guarantee does not cover."""
+        """Return the limits of the guarantee in words."""
         return f"In the clear: {'; '.join(clear_words(self.clear)) or 'only the declared size of pictures'}."
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: how good a picture is, is measured on pictures."""
+        """Raise `NoLossError`: quality is measured on pictures."""
         raise NoLossError("pictures have no loss of their own; noisewright images preview shows what an epsilon does.")
 
     # Pictures -----------------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def no_rebuild(certificate: Certificate) -> PictureMechanism:
 
 
 def clear_words(clear: Iterable[str]) -> list[str]:
-    """Return what comes out unprotected in words: a code of the phrase table stands for its phrase."""
+    """Return the unprotected output in words: a code of the phrase table stands for its phrase."""
     return [phrases.CLEAR.get(one, one) for one in clear]
 
 

@@ -24,7 +24,7 @@ __all__ = ["Drawer", "NetworkDrawer", "ShiftDrawer", "TableDrawer", "drawer_of",
 
 SLOPE = np.float32(0.2)
 ROWS = 4096
-"""Therefore many rows go through a network together: what layers pass on to each other stays near the processor."""
+"""At most so many rows go through a network together: what layers pass on to each other stays near the processor."""
 TABLE_BITS = 40
 
 

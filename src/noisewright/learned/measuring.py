@@ -43,7 +43,7 @@ MOST_LEARNED = 10_000
 """Attackers learn from about so many rows: of few records from several draws of each, at most :data:`MOST_DRAWS`."""
 MOST_DRAWS = 5
 MOST_MEASURED = 12_000
-"""Therefore many records that were learned from, and as many held-out ones, are released to measure."""
+"""At most so many records that were learned from, and as many held-out ones, are released to measure."""
 NORMAL = 1.959964
 MUCH = 0.9
 """Who surely spends less than this share of a budget leaves much of it."""

@@ -125,7 +125,7 @@ def _on_channel(channel: Channel, promise: Guarantee) -> Audit:
 
 
 def _without_channel(thing: Mechanism) -> Audit | None:
-    """What the mechanism says itself, or what follows from the law in its certificate."""
+    """Return the mechanism's own audit, or one that follows from the law in its certificate."""
     own = described(thing).audit
     if own is not None:
         found: object = own()

@@ -61,7 +61,8 @@ def _pandas(values: Any, drawn: NDArray[Any], fields: tuple[str, ...]) -> Any:
 def as_dtype(series: Any, dtype: Any) -> Any:
     """A pandas Series in another dtype of the same sort, if that holds its values; otherwise as it is.
 
-    Categories are those of the values alone: the words of the other dtype may be of people who are not in the table any more.
+    Categories come from the values alone: the words of the other dtype may be of people who are not in the table any
+    more.
     """
     import pandas
 

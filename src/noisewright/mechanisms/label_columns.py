@@ -1,4 +1,4 @@
-"""From a column of values to row numbers of a channel, and from column numbers back to values.
+"""Conversion of a column of values to row numbers of a channel, and of column numbers back to values.
 
 Numbers and strings are looked up in bulk. A value that is not among the labels is refused as a whole column, without saying
 which value or where: the message must not become a second output.
@@ -41,7 +41,7 @@ __all__ = ["COLUMNS", "EXTRA", "NOT_DECLARED", "Form", "Labels", "check_dense", 
 Codes = NDArray[np.intp]
 
 Form = Literal["one", "array", "arrow", "coded"]
-"""How values were given, and so how they come back: a single one, numpy's array, or a column of Arrow, of texts also coded."""
+"""Form in which values were given and are returned: a single one, numpy's array, or a column of Arrow, of texts also coded."""
 COLUMNS = ("arrow", "coded")
 
 NOT_DECLARED = "a value is not one of the declared secrets; map, clamp or drop such values first."
@@ -73,7 +73,7 @@ class Labels:
         self.labels = tuple(labels)
         self.kind = _common_kind(self.labels)
         if self.kind == "string":
-            as_labels(self.labels, "labels")  # refuses what is not whole text
+            as_labels(self.labels, "labels")  # refuses incomplete text
         self.array = _array(self.labels, self.kind)
         self._index = {label: i for i, label in enumerate(self.labels)} if self.kind in ("string", "other") else {}
         if not self._index:
@@ -155,9 +155,7 @@ class Labels:
             column = column.dictionary_decode()  # a null may be among the values, too
         if column.null_count:
             raise DataError(_MISSING)
-        if (
-            self.kind == "other" and self.column.null_count
-        ):  # such a secret could come out, and nothing could be told of it
+        if self.kind == "other" and self.column.null_count:  # such a secret could come out, and no loss is known for it
             raise DataError(_SEVERAL_KINDS)
         if self._tuples is not None:
             return self._tuples.encode(column)

@@ -8,8 +8,8 @@ metric              between two secrets                                         
 ``"discrete"``      1 between any two                                                   the sum of all coordinates
 ==================  ==================================================================  ==============================
 
-**Guarantee.** As in the table, proved part by part: see :mod:`noisewright.core.certificates.product` for what parts must prove.
-The Manhattan distance is between the lattice points that numbers are rounded to, if the parts round.
+**Guarantee.** As in the table, proved part by part: see :mod:`noisewright.core.certificates.product` for the proofs
+that parts need. The Manhattan distance is between the lattice points that numbers are rounded to, if the parts round.
 
 >>> from noisewright.mechanisms.categories.response import randomised_response
 >>> bits = product([(randomised_response([0, 1], epsilon="1/2"), 16)])
@@ -114,7 +114,7 @@ class ProductMechanism:
 
     def map(self, distance: float) -> float:
         """The largest log-ratio for two secrets at this distance, a step more for each further coordinate that is rounded."""
-        metric, plain = self.guarantee.metric, self.guarantee.bound(distance)  # refuses what is no distance
+        metric, plain = self.guarantee.metric, self.guarantee.bound(distance)  # rejects an invalid distance
         if metric.step is None or plain in (0, math.inf):
             return plain
         if self.coordinates is None:

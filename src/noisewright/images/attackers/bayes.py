@@ -34,7 +34,7 @@ from noisewright.images.faces.noisy_codes import NoisyCodes
 __all__ = ["BayesAttacker", "gallery_risk"]
 
 TOGETHER = 256
-"""About so many noisy codes are drawn at once."""
+"""Approximate number of noisy codes drawn at once."""
 
 
 class BayesAttacker:
@@ -48,11 +48,12 @@ class BayesAttacker:
 
     @property
     def bound(self) -> float:
-        """What the guarantee allows any attacker on one release."""
+        """Largest success probability that the guarantee allows any attacker on one release."""
         return gallery_risk(self.mechanism.space.apart(self.gallery, self.gallery), self.mechanism.epsilon)
 
     def beliefs(self, *releases: ArrayLike) -> Floats:
-        """What is believed of each candidate (a column) after noisy codes (a row each), one list of rows for each release."""
+        """Return the posterior of each candidate (a column) after noisy codes (a row each), one list of rows for each
+        release."""
         return np.asarray(softmax(-self._losses(*releases), axis=1))
 
     def guesses(self, *releases: ArrayLike) -> Indices:

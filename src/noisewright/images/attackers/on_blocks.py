@@ -31,7 +31,7 @@ from noisewright.noise.bits import Bits, bits_from
 __all__ = ["TOGETHER", "BlockAttacker", "LevelAttacker"]
 
 TOGETHER = 2048
-"""About so many pictures are drawn at once."""
+"""Approximate number of pictures drawn at once."""
 
 
 class BlockAttacker(ABC):
@@ -45,7 +45,7 @@ class BlockAttacker(ABC):
 
     @property
     def bound(self) -> float:
-        """What the guarantee allows any attacker on one release."""
+        """Largest success probability that the guarantee allows any attacker on one release."""
         return self._allowed
 
     def success(self, copies: int, rng: np.random.Generator | None = None, *, releases: int = 1) -> float:

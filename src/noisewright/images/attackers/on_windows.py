@@ -36,7 +36,7 @@ from noisewright.noise.bits import Bits
 __all__ = ["WindowAttacker"]
 
 SAMPLED, LARGE = 1 << 14, 6
-"""Sums are estimated from so many random windows, unless epsilon' is larger than this."""
+"""Number of random windows from which sums are estimated, unless epsilon' is larger than this."""
 
 
 class WindowAttacker(BlockAttacker):

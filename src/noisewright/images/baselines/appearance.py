@@ -58,7 +58,7 @@ class ActiveAppearance:
     def fit(
         cls, faces: Picture, landmarks: ArrayLike, shapes: int = SHAPES, textures: int = TEXTURES
     ) -> ActiveAppearance:
-        """From public faces with as many landmarks in each; at most so many components of shape and of texture."""
+        """Fit to public faces with equally many landmarks; ``shapes`` and textures have a maximum number of components."""
         places = _places(faces, landmarks)
         mean = places[0]
         for _ in range(ROUNDS):
@@ -123,7 +123,7 @@ def _placed(shape: Floats, onto: Floats) -> tuple[Floats, Any]:
 
 
 def _corners(shape: Floats, triangles: Indices, size: tuple[int, int, int]) -> tuple[NDArray[Any], Floats]:
-    """For every pixel its triangle in a mesh (-1 outside), and its weights of the three corners."""
+    """Return for every pixel its triangle in a mesh (-1 outside), and its weights of the three corners."""
     y, x = np.mgrid[: size[0], : size[1]]
     pixels = np.stack([x.ravel(), y.ravel()], 1).astype(float)
     own, weights_of = np.full(len(pixels), -1), np.zeros((len(pixels), 3))

@@ -36,7 +36,7 @@ from noisewright.images.pictures.similarity import ssim_of, window_ssim
 __all__ = ["EPSILONS", "RawSsimWindows", "raw_losses", "raw_ssim_windows", "two_valued"]
 
 MOST, NEAR = 512, 8192
-"""Therefore many outputs are compared at most, for so many secrets next to them."""
+"""At most so many outputs are compared at most, for so many secrets next to them."""
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0)
 LEVELS = (0.0, 85.0, 170.0, 255.0)
 
@@ -58,7 +58,7 @@ class RawSsimWindows:
 
     @property
     def guarantee(self) -> NoReturn:
-        """There is none."""
+        """Raise: this mechanism has no guarantee."""
         raise GuaranteeError("UNSAFE raw_ssim_windows is an attack target and guarantees nothing; see audit().")
 
     def certificate(self, rng: np.random.Generator | None = None) -> NoReturn:
@@ -78,7 +78,7 @@ class RawSsimWindows:
         return np.asarray(values[np.stack([number // self.levels**place % self.levels for place in range(cells)], 1)])
 
     def audit(self) -> float:
-        """The largest log-ratio of probabilities that was found: a lower bound of what it loses.
+        """The largest log-ratio of probabilities that was found: a lower bound of its loss.
 
         Secrets are the windows over the levels, and others near them (always the same ones).
         """

@@ -21,7 +21,7 @@ from noisewright.images.pictures.reading import Picture
 __all__ = ["cartoon_faces"]
 
 MOUTHS = (-1.0, -0.5, 0.0, 1.0)
-"""How each expression bends the mouth: sad, doubtful, neutral, happy."""
+"""Curvature of the mouth for each expression: sad, doubtful, neutral, happy."""
 TRAITS, FINER = 12, 3
 
 

@@ -42,7 +42,7 @@ from noisewright.images.pictures.regions import Inside
 __all__ = ["STEPS", "CodeSpace", "LatentMetric", "least_error_weights"]
 
 STEPS = 4096
-"""Therefore many steps has the range of an element on average: far finer than any noise that hides something."""
+"""At most so many steps has the range of an element on average: far finer than any noise that hides something."""
 MOST_STEPS = 1 << 40
 
 
@@ -74,9 +74,9 @@ class CodeSpace:
     def of(
         cls, low: ArrayLike, high: ArrayLike, *, steps: int = STEPS, weights: Sequence[float] | Floats | None = None
     ) -> CodeSpace:
-        """The space with these ranges; ``steps`` are those of an element of average weight.
+        """The space with these ranges; ``steps`` are the steps of an element of average weight.
 
-        A weight becomes a whole number of steps, at least one: the metric has the weights that come out of it.
+        A weight becomes a positive integer number of steps: the metric has the weights that result.
         """
         ends = [np.atleast_1d(np.asarray(end, np.float64)) for end in (low, high)]
         if ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
@@ -104,7 +104,7 @@ class CodeSpace:
 
     @property
     def weights(self) -> Floats:
-        """What each element counts in the metric; they add up to 1."""
+        """Weight of each element in the metric; they add up to 1."""
         return np.array(self.steps) / self.total
 
     @cached_property
@@ -178,7 +178,7 @@ class LatentMetric(Metric):
 def least_error_weights(ranges: ArrayLike) -> Floats:
     """The weights with the least expected squared error in an orthonormal basis: in proportion to ranges to the power 2/3.
 
-    The noise of element i has a scale of ``range / (weight * epsilon)``, and twice its square is to be small in the sum.
+    The noise of element i has a scale of ``range / (weight * epsilon)``, and the sum of twice its square is minimised.
 
     >>> least_error_weights([1, 8]).round(3).tolist()
     [0.2, 0.8]

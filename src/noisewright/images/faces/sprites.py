@@ -84,7 +84,8 @@ def sprite_faces() -> SpriteFaces:
 
 
 def sprite_landmarks() -> Floats:
-    """For each person places x, y in pixels: 24 around the head, then eyes, brows, nose and mouth; of all expressions."""
+    """Return for each person coordinates x, y in pixels: 24 around the head, then eyes, brows, nose and mouth; of all
+    expressions."""
     around = np.array(json.loads(OUTLINES.read_text(encoding="utf-8")))
     inside = (np.array(FEATURES) - (LEFT, TOP)) * SIDE / WIDE - 0.5
     return np.concatenate([around, np.broadcast_to(inside, (PEOPLE, *inside.shape))], 1)

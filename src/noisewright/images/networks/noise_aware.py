@@ -2,7 +2,7 @@ r"""Noise while a network learns, so that its decoder has seen noisy codes befor
 
 Noise needs the principal components of codes, and these need the encoder, which changes. Therefore the first epoch is
 without noise; at the start of every other one, components, ranges and spreads are found again from the codes of all
-public faces. Every batch has an epsilon of its own, drawn evenly from 100 to 1000, and as many components as
+public faces. Every batch has an epsilon of its own, drawn evenly from 100 to 1000, and the number of components that
 :func:`~noisewright.images.faces.counting.component_count` gives for ``alpha`` = 1.3: more noise than in use, where it
 is 0.9. Floats are good enough here: the faces are public.
 """

@@ -1,7 +1,7 @@
 """Pictures as grids of blocks: their sums, which are integers, and back to pixels.
 
-A picture whose sides are no multiple of the block has smaller blocks at its right and lower edges. Sums need no care there: a
-changed pixel changes one sum by as much as the pixel itself, whatever the size of its block.
+A picture whose sides are not a multiple of the block has smaller blocks at its right and lower edges. Sums need no
+care there: a changed pixel changes one sum by as much as the pixel itself, whatever the size of its block.
 
 >>> import numpy as np
 >>> picture = np.arange(12, dtype=np.uint8).reshape(1, 3, 4, 1)

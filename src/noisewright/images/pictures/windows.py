@@ -1,4 +1,4 @@
-"""Windows of p x p cells: the part of a grid that whole windows cover, and what is left over at its right and lower edges.
+"""Windows of p x p cells: the part of a grid that whole windows cover, and the remainder at its right and lower edges.
 
 >>> import numpy as np
 >>> grid = Windows(rows=3, columns=5, size=2)
@@ -47,7 +47,7 @@ class Windows:
 
     @property
     def covered(self) -> NDArray[np.bool_]:
-        """Which cells are in a window."""
+        """Mask of the cells that are in a window."""
         found = np.zeros((self.rows, self.columns), np.bool_)
         found[: self.shape[0] * self.size, : self.shape[1] * self.size] = True
         return found

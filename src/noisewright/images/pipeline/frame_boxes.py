@@ -62,5 +62,5 @@ class OwnFrames:
         return [own or [] for own in listed]
 
     def cover(self, picture: Picture, source: Path | None = None) -> Cover:
-        """There is none: a picture has no frames."""
+        """Raise: a picture has no frames."""
         raise ParameterError("boxes by frames are for videos; a photograph has boxes by its name.")

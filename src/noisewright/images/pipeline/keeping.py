@@ -2,9 +2,9 @@
 
 A picture of a face to keep is best cut out of the photographs themselves: a face is kept only where it looks **nearly
 the same** (a correlation of :data:`ALIKE` or more between the two, upright and in grey). That holds for the same shot
-in another size or compression; another photograph of the same person is seldom as near, and is hidden. Therefore is
-every face that is in doubt. No one recognises people here: a network that did would now and then take one person for
-another, and show someone who is to be hidden.
+in another size or compression; another photograph of the same person is seldom as near, and is hidden. The same holds
+for every doubtful face. No one recognises people here: a network that did would now and then take one person for
+another, and show someone who must be hidden.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from noisewright.images.pipeline.places import Place
 __all__ = ["ALIKE", "KeptFaces", "likeness"]
 
 ALIKE = 0.93
-"""Far above what two people usually have in common, and below what the same shot has with itself after compression."""
+"""Correlation far above two people's usual value, and below the value of one shot after compression."""
 SIZE, INNER = 48, (slice(12, 42), slice(12, 36))
 """Faces are compared at this size, without hair and background."""
 

@@ -72,7 +72,7 @@ WIDTH = 48
 """Probabilities are multiples of 2^-48, and none is 0: a loss beyond 33 is cut there."""
 PRECISION = 128
 TOGETHER = 1 << 17
-"""Therefore many values are drawn at once, so that they need little memory."""
+"""At most so many values are drawn at once, so that they need little memory."""
 
 
 def pixel_exponential(
@@ -140,7 +140,7 @@ class PixelExponential(BlockMechanism):
 
 
 def colours_of(levels: int) -> NDArray[np.uint8]:
-    """The values of so many levels, evenly from 0 to 255.
+    """The values of the given number of levels, evenly from 0 to 255.
 
     >>> colours_of(4).tolist()
     [0, 85, 170, 255]

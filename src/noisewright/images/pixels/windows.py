@@ -116,7 +116,7 @@ class PixelWindows(BlockMechanism):
 
     @property
     def share(self) -> Fraction:
-        """What one cell of one channel may lose."""
+        """Loss of one cell of one channel, at most."""
         return self.epsilon / (self.channels * (self.blocks.count if self.between == "pictures" else 1))
 
     @property

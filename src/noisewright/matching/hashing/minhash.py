@@ -43,7 +43,7 @@ from noisewright.matching.hashing.projection import as_rows
 __all__ = ["MinHash"]
 
 AT_ONCE = 1 << 21
-"""Therefore many mixed numbers are held at once."""
+"""At most so many mixed numbers are held at once."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ GRID = 2.0**20
 SMALL = 1e-30
 """Products below this, or above one over it, may have lost what decides their sign."""
 AT_ONCE = 1 << 22
-"""Therefore many numbers of vectors, or bits of codes, are held at once next to what was given."""
+"""At most so many numbers of vectors, or bits of codes, are held at once next to what was given."""
 
 Vectors = Any
 """Rows of numbers: an array, nested lists, or a sparse matrix of SciPy."""

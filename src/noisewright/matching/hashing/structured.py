@@ -40,7 +40,7 @@ __all__ = ["FastProjection"]
 ROUNDS = 3
 SHORTEST = 256
 IN_CACHE = 1 << 16
-"""Therefore many numbers of vectors are rotated at once."""
+"""At most so many numbers of vectors are rotated at once."""
 FACTOR = 64
 """Hadamard matrices are products of such as have at most so many rows."""
 

@@ -30,7 +30,7 @@ Found = tuple[NDArray[np.int64], NDArray[np.int64]]
 FEW = 16
 """Up to so many queries it does not pay to put all codes in a new order."""
 SAMPLE = 1 << 16
-"""Therefore many codes are looked at to divide all of them into cells."""
+"""At most so many codes are looked at to divide all of them into cells."""
 
 
 def faiss_is_here() -> bool:

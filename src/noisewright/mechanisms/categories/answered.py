@@ -83,7 +83,7 @@ class AnsweredMechanism(BaseMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the certificate claims."""
+        """Guarantee that the certificate claims."""
         return claimed(self.stated.document)
 
     @in_kind
@@ -138,7 +138,7 @@ def draw_answers(
 
 
 def _check_places(secrets: tuple[Hashable, ...], claim: Any) -> None:
-    """That secrets lie along a line in the order of their places, neighbours no nearer than the step that was proved.
+    """Check that secrets lie along a line in the order of their places, no nearer than the proved step.
 
     The checker proves a loss for one step of the places; which secret is in which place is stated next to that.
     """

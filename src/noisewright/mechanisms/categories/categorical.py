@@ -1,5 +1,4 @@
-r"""What mechanisms over categories share, whatever their law: the categories, the guarantee for any two of them, the
-certificate.
+r"""Base of mechanisms over categories, whatever their law: the categories, the guarantee, the certificate.
 
 Such a mechanism is a frozen dataclass on :class:`OverCategories`, with an exact ``epsilon`` that it guarantees for the
 discrete metric; its file holds its law and nothing else:
@@ -46,7 +45,7 @@ class OverCategories(BaseMechanism):
 
         @property
         def name(self) -> str:
-            """What it is called in certificates."""
+            """Name in certificates."""
 
         @property
         def epsilon(self) -> Fraction:

@@ -5,8 +5,9 @@ likely cases. With ``q = e^epsilon`` the table is ``(epsilon, delta)``-private f
 
 .. math:: \sum_y \max(\text{rows}[x][y] - q\,\text{rows}[x'][y],\ 0) \le \delta\,\text{total} \quad\text{for all } x, x'.
 
-**Decided exactly.** ``e^epsilon`` is no fraction for a rational ``epsilon`` other than 0, so the two sides are equal only
-where ``q`` drops out. Everywhere else enough digits of ``q`` decide, and as many as are needed are computed.
+**Decided exactly.** ``e^epsilon`` is not a fraction for a rational ``epsilon`` other than 0, so the two sides are
+equal only where ``q`` drops out. Everywhere else enough digits of ``q`` decide, and the digits that are needed are
+computed.
 
 >>> two_coins = Chances(((3, 1), (1, 3)), 4, ("no", "yes"), ("no", "yes"))  # the truth for heads, then a second coin
 >>> two_coins.private("1.0987"), two_coins.private("1.0986")                # ln 3 = 1.09861...
@@ -139,7 +140,7 @@ class Chances:
         simulated: bool = False,
         randomness: dict[str, str] | None = None,
     ) -> Certificate:
-        """The whole numbers and the claim they prove; refused where they do not. ``randomness`` is for lots drawn by hand."""
+        """Return the integers and the claim they prove; refused where they do not. ``randomness`` is for lots drawn by hand."""
         budget, extra = check_promise(epsilon, delta)
         if not self.private(budget, extra):
             raise GuaranteeError(
@@ -226,7 +227,7 @@ class ChancesMechanism(BaseMechanism):
         return self._labels[1].decode((ends[codes, :-1] <= drawn[..., None]).sum(axis=-1, dtype=np.intp), form)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The whole numbers of cases, which prove the guarantee."""
+        """Return the integer numbers of cases, which prove the guarantee."""
         return self.chances.certificate(self.name, epsilon=self.epsilon, delta=self.delta, simulated=rng is not None)
 
     def error(self, loss: str = "zero-one") -> float:
@@ -245,7 +246,7 @@ class ChancesMechanism(BaseMechanism):
 
 
 def _factor_for(here: Row, there: Row, allowed: Fraction) -> Fraction | None:
-    """The smallest factor with ``sum max(a - factor b, 0) <= allowed``; None if there is none.
+    """The smallest factor with ``sum max(a - factor b, 0) <= allowed``; None if no factor satisfies it.
 
     The sum falls piecewise linearly in the factor, with corners at the ratios ``a / b``: one of the pieces meets the limit.
     """

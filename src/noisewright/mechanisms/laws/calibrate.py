@@ -5,8 +5,8 @@ mu|/scale)``. The normaliser ``Z(mu)`` depends on the secret and so leaks: two a
 up to ``d/scale + |ln Z(mu) - ln Z(mu')|``. The guarantee is ``epsilon d / sensitivity`` for all pairs (scope
 ``"metric"``), or ``epsilon`` for pairs at most ``sensitivity`` apart (scope ``"adjacent"``).
 
-:func:`continuous` solves this for real numbers, :func:`on_lattice` for the whole steps of a lattice, which is what is drawn.
-Only finitely many pairs matter, O(n) for n intervals:
+:func:`continuous` solves this for real numbers, :func:`on_lattice` for the whole steps of a lattice, which is the
+sampled law. Only finitely many pairs matter, O(n) for n intervals:
 
 * *metric*: losses add along a path, so the condition is local. ``Z`` is concave on an interval, hence ``ln Z`` is, and
   its slope is largest at the interval's ends; jumps over a gap never bind for real numbers, and are checked on a lattice;
@@ -57,7 +57,7 @@ PRECISION = 320
 
 
 LARGEST_SCALE = Fraction(2) ** 900
-"""Scales beyond this or below its inverse are refused, so that floats can hold their squares with room to spare."""
+"""Scales beyond this or below its inverse are refused, so that floats can hold their squares with a wide margin."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class _Continuous:
 
     @property
     def rounding(self) -> float:
-        """How much a float may be off that says how much of its allowance a pair uses: a few units for each interval."""
+        """Largest float error in the share of its allowance that a pair uses: a few units for each interval."""
         return (32 + 4 * len(self.lengths)) * 2.0**-53 / min(1.0, self.epsilon or 1.0)
 
     def bracket(self) -> tuple[float, float]:
@@ -227,7 +227,7 @@ class _Continuous:
         return place / self.common if abs(place) <= self.common << 1023 else math.copysign(math.inf, place)
 
     def _units(self, lengths: Sequence[int | None]) -> Floats:
-        """Lengths as floats, each rounded once; what does not end is infinite, and so is what no float could hold."""
+        """Lengths as floats, each rounded once; infinite if unbounded or beyond floats."""
         above, below = self.unit.denominator, self.unit.numerator
         top = below << 1000
         return np.array([math.inf if n is None or n * above > top else n * above / below for n in lengths])
@@ -266,7 +266,7 @@ def _ranks(lows: Sequence[int | None], places: Sequence[int]) -> list[int]:
 
 
 def _lengths(ends: Sequence[int | None]) -> list[int | None]:
-    """From each even end to the odd one after it; None where that does not end."""
+    """Return the lengths from each even end to the odd one after it; None where that does not end."""
     pairs = zip(ends[::2], ends[1::2], strict=True)
     return [None if low is None or high is None else high - low for low, high in pairs]
 

@@ -1,7 +1,7 @@
 r"""Feasible sets: where a true answer can lie, and where an output may lie.
 
 A feasible set ``X`` is a finite union of closed intervals of positive length, the ends exact numbers or open
-(unbounded). It is given by what is allowed (``within``), by what is not (``excluding``, open gaps), or by both:
+(unbounded). It is given by the allowed intervals (``within``), by open gaps (``excluding``), or by both:
 
 >>> Feasible.parse((0, 100)).kind
 'mixed'
@@ -44,7 +44,7 @@ Interval = tuple[Exact | None, Exact | None]
 """Low and high end of an interval; None or an infinity for an open end."""
 
 Range = tuple[int | None, int | None]
-"""The first and the last whole number of a range; None where it does not end."""
+"""The first and the last integer of a range; None where it does not end."""
 
 LARGEST_FLOAT = Fraction(sys.float_info.max)
 FEW = 8
@@ -102,7 +102,7 @@ class Feasible:
 
     @property
     def shortest(self) -> Fraction | None:
-        """The length of the shortest bounded interval or gap; None when there is none."""
+        """The length of the shortest bounded interval or gap; None if nothing is bounded."""
         ends, common = self.whole
         lengths = [after - before for before, after in pairwise(ends) if before is not None and after is not None]
         return Fraction(min(lengths), common) if lengths else None

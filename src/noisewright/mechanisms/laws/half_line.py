@@ -1,8 +1,8 @@
 r"""The continuous law of Laplace noise on a half line whose side towards the bound adapts to the distance from it.
 
-In units of ``sensitivity / epsilon`` let ``s`` be the distance of the true answer from the bound and ``y`` that of the
-output. The density is ``e^(-(y-s)) / Z(s)`` away from the bound and ``e^(-k(s)(s-y)) / Z(s)`` towards it, with ``Z(s)
-= 1 + (1 - e^(-ks))/k``:
+In units of ``sensitivity / epsilon`` let ``s`` be the distance of the true answer from the bound and ``y`` the
+distance of the output. The density is ``e^(-(y-s)) / Z(s)`` away from the bound and ``e^(-k(s)(s-y)) / Z(s)`` towards
+it, with ``Z(s) = 1 + (1 - e^(-ks))/k``:
 
 * while ``s <= s* = 3.092...``, ``k(s)`` makes the density at the bound exactly ``e^-s``;
 * beyond, ``k(s)`` keeps ``Z`` at its largest value ``Z* = 2.2099...``, and tends to 0.8265.
@@ -155,7 +155,7 @@ def _normaliser(s: float, k: float) -> float:
 
 
 def _switch() -> float:
-    """Where Z of the first regime is largest: its derivative there is 0, which ``d(ks)/ds = 1`` says as well."""
+    """Return where Z of the first regime is largest: its derivative there is 0, which ``d(ks)/ds = 1`` says as well."""
 
     def slope(s: float) -> float:  # along v + ln Z(s, v) = s the derivative dv/ds is 1 exactly where dZ/ds is 0
         v = s * first_regime(s)

@@ -11,8 +11,8 @@ and the name of the metric says so. On a line that is less than one step away fr
 rounded one by one, and the difference is less than a step for each of them (Manhattan) or the length of a cell's diagonal
 (Euclidean).
 
-Answers of a set with gaps stay on their side of a gap: where its ends are no lattice points, an answer next to it may
-go to the second nearest point, and two answers land up to one step more apart. The metric is then told the set, and
+Answers of a set with gaps stay on their side of a gap: where its ends are not lattice points, an answer next to it may
+go to the second nearest point, and two answers land up to one step more apart. The metric is then given the set, and
 rounds as the mechanism does:
 
 >>> beside = LatticeLine(Lattice(0), Feasible.parse([(0, 4.9), (5.1, 10)]))
@@ -148,7 +148,7 @@ class LatticePoints(Metric):
 
 
 def rounding(lattice: Lattice) -> Fraction:
-    """How much farther apart two points of the plane can be once both are rounded to the lattice, rounded up."""
+    """Return how much farther apart two points of the plane can be once both are rounded to the lattice, rounded up."""
     return SQRT2 * lattice.step
 
 
@@ -172,10 +172,10 @@ def _beside_gaps(point: Fraction, lattice: Lattice, answers: Feasible, lows: lis
 def loss_before_rounding(guarantee: Guarantee, distance: float, loss: Callable[[Fraction], float]) -> float:
     """The largest log-ratio for two inputs that are ``distance`` apart themselves, before they are rounded.
 
-    The guarantee is about lattice points, and its ``bound`` takes their distance; ``loss`` says what inputs may lose
-    that are at some distance greater than 0, rounding counted in.
+    The guarantee is about lattice points, and its ``bound`` takes their distance; ``loss`` is the loss of inputs at
+    some positive distance, including rounding.
     """
-    plain = guarantee.bound(distance)  # refuses what is no distance
+    plain = guarantee.bound(distance)  # rejects an invalid distance
     return plain if plain in (0, math.inf) else loss(as_fraction(distance))
 
 

@@ -32,12 +32,12 @@ Losses = Callable[[Places, Places, Floats, Floats], Floats]
 """From intervals, lattice points in them, and the ends of their cells to the expected losses of the worse ends."""
 
 PROBES = 257
-"""Places that are looked at in each stretch before the search looks closer."""
+"""Points that are evaluated in each stretch before the search looks closer."""
 
 
 @dataclass(frozen=True)
 class RoundingCells:
-    """For each interval of true answers its first and last cell: the lattice points, infinite where the interval is open,
+    """First and last cell for each interval of true answers: the lattice points, infinite where the interval is open,
     and how far the lowest and the highest answer are from them, in steps."""
 
     firsts: Floats

@@ -152,7 +152,7 @@ class AsymmetricLaplace(BaseMechanism):
         up, wall = first is not None, float(first if first is not None else last or 0)
         steps = exact_floats(values).reshape(-1) * 2.0**-self.lattice.exponent
         away, cuts = (steps - wall) * (1 if up else -1), self.lattice.first_from(places)
-        cuts = cuts - wall if up else wall - cuts + 1  # from a bound above, what is below a place is not nearer than it
+        cuts = cuts - wall if up else wall - cuts + 1  # from a bound above, a point below a place is not nearer than it
         away = np.maximum(away, 0.0)
         whole = np.floor(away).astype(np.int64)
         share = (away - whole).reshape(-1, 1)
@@ -160,7 +160,7 @@ class AsymmetricLaplace(BaseMechanism):
         return np.asarray(chance if up else 1 - chance)
 
     def _nearer(self, i: NDArray[np.int64], places: Floats) -> Floats:
-        """The chance of an output fewer than so many steps from the bound, for a lattice point ``i`` steps from it."""
+        """The chance of an output fewer than the given steps from the bound, for a lattice point ``i`` steps from it."""
         rates = np.array([float(r) for r in (self.near[0], *self.near)])[np.minimum(i, len(self.near))].reshape(-1, 1)
         towards, away = self._sums(i)
         total, rows = (towards[0] + away[0]).reshape(-1, 1), i.astype(np.float64).reshape(-1, 1)
@@ -252,7 +252,7 @@ class AsymmetricLaplace(BaseMechanism):
         return np.asarray(1 / (towards[0] + away[0]))
 
     def _sides(self, places: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """``E d^p`` for p = 0, 1, 2 over the outputs towards the wall, and over the others, the point itself included."""
+        """``E d^p`` for p = 0, 1, 2 over the outputs towards the bound, and over the others, the point itself included."""
         towards, away = self._sums(places)
         total = towards[0] + away[0]
         return np.asarray(towards / total), np.asarray(away / total)

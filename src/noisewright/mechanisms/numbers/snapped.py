@@ -66,8 +66,8 @@ def snapped_laplace(
     """Unbounded lattice Laplace noise of scale ``sensitivity / epsilon``, then the nearest point of ``within``.
 
     **Guarantee.** ``epsilon`` between numbers at most ``sensitivity`` apart; with ``scope="metric"`` ``epsilon`` per
-    ``sensitivity`` for all pairs of rounded numbers. The noise is the same; the certificate proves the one that was
-    asked for.
+    ``sensitivity`` for all pairs of rounded numbers. The noise is the same; the certificate proves the one of the
+    requested scope.
     """
     budget, size, _ = checked(epsilon, sensitivity)
     grid = choose_lattice(lattice, size, size / budget)
@@ -104,7 +104,7 @@ def snapped(mechanism: Mechanism, within: Within) -> Mechanism:
 
 
 def unsnapped(mechanism: Mechanism) -> Mechanism:
-    """The mechanism whose outputs are moved: what a guarantee is about, since moving them is post-processing."""
+    """Return the mechanism whose outputs are moved: the subject of the guarantee, since moving them is post-processing."""
     while isinstance(mechanism, SnappedMechanism):
         mechanism = mechanism.inner
     return mechanism
@@ -119,7 +119,7 @@ class SnappedMechanism:
 
     @property
     def name(self) -> str:
-        """The name of what was snapped."""
+        """Name of the mechanism whose outputs are snapped."""
         return f"snapped {self.inner.name}"
 
     @property
@@ -139,7 +139,7 @@ class SnappedMechanism:
         return self.inner.map(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The inner certificate, with a note of what happens to the outputs afterwards."""
+        """The inner certificate, with a note of the later processing of outputs."""
         document = {**self.inner.certificate(rng).document, "snapped_to": self.within.to_json()}
         return Certificate({**document, "digest": digest(document)})
 

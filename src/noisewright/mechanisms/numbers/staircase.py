@@ -65,9 +65,8 @@ def staircase(
 ) -> AdditiveMechanism:
     """The staircase mechanism on numbers.
 
-    ``within`` (an interval, several, or a :class:`~noisewright.mechanisms.laws.feasible.Feasible`) snaps outputs to the
-    nearest valid
-    number; ``outside`` says what happens to a true value that is not valid ("refuse", "clamp" or "keep").
+    ``within`` (an interval, several, or a :class:`~noisewright.mechanisms.laws.feasible.Feasible`) snaps outputs to
+    the nearest valid number; ``outside`` states the handling of an invalid true value ("refuse", "clamp" or "keep").
     """
     budget, size, _ = checked(epsilon, sensitivity)
     # The noise is about as large as sensitivity / (2 sinh(epsilon/2)), which shrinks like e^(-epsilon/2).

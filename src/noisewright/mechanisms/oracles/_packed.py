@@ -55,7 +55,7 @@ AT_ONCE = 1 << 22
 """Bytes that are counted at once."""
 
 TILE = 1 << 12
-"""Bytes of a report that are unpacked at once, of so few reports that their bits stay in the processor's cache."""
+"""Number of bytes unpacked at once: few enough reports that their bits stay in the processor's cache."""
 
 
 def check_room(reports: int, size: int) -> None:
@@ -78,7 +78,7 @@ def coin_rows(p: Fraction, reports: int, size: int, rng: Rng) -> Bytes:
 
 
 def give_packed(rows: Bytes, shape: tuple[int, ...], form: Form) -> Any:
-    """Reports as they were asked for: one row of bytes, an array with a row for each value, or a column of Arrow."""
+    """Return reports in the requested form: one row of bytes, an array with a row for each value, or a column of Arrow."""
     if form not in COLUMNS:
         return rows.reshape(*shape, rows.shape[1])
     kind = pa.binary(rows.shape[1])
@@ -164,7 +164,7 @@ def _in_bytes(rows: NDArray[Any], there: NDArray[np.bool_]) -> tuple[Bytes, NDAr
 
 
 def _bytes(report: Any, width: int) -> bytes | None:
-    """One report as bytes: given as such, or as a row of whole numbers. Bytes that some other object has in memory are none."""
+    """One report as bytes: given as such, or as a row of integers. Bytes that some other object has in memory are rejected."""
     if isinstance(report, np.ndarray):
         report = report.tolist()
     try:

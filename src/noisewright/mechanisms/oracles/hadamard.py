@@ -138,7 +138,7 @@ class HadamardMechanism(OverCategories):
         return discrete_audit(Fraction(self.response.keep, self.response.other), words)
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: a report is a number of a block, not a category."""
+        """Raise `NoLossError`: a report is a number of a block, not a category."""
         return no_error("Hadamard response", loss)
 
     def channel(self) -> Channel:
@@ -156,7 +156,7 @@ class HadamardMechanism(OverCategories):
         return Channel(matrix, self.categories, range(self.outputs), normalise=True)
 
     def own_halves(self, codes: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Which outputs are in the own half of each of some categories."""
+        """Return which outputs are in the own half of each of some categories."""
         block, row = np.divmod(codes.astype(np.int64), self.length - 1)
         place, spot = np.divmod(np.arange(self.outputs), self.length)
         even = (np.bitwise_count((row[:, None] + 1) & spot) & 1) == 0

@@ -82,7 +82,7 @@ FEW = 256
 """Reports below which all categories of one report are hashed at once, rather than one category of all reports."""
 
 FIELDS = ("hash", "bucket")
-"""What the two parts of a report are called, in tables."""
+"""Names of the two parts of a report, in tables."""
 _WANTED = (
     "each report of local hashing is two whole numbers, the hash function and the bucket; give an array with two columns, "
     "pairs, structs, or a table with the columns hash and bucket."
@@ -150,7 +150,7 @@ class LocalHashingMechanism(OverCategories):
 
     @property
     def report_fields(self) -> tuple[str, ...]:
-        """What the parts of a report are called."""
+        """Names of the parts of a report."""
         return FIELDS
 
     @in_kind
@@ -194,7 +194,7 @@ class LocalHashingMechanism(OverCategories):
         return discrete_audit(Fraction(self.response.keep, self.response.other), words)
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: a report is a hash function and a bucket."""
+        """Raise `NoLossError`: a report is a hash function and a bucket."""
         return no_error("local hashing", loss)
 
     def channel(self) -> Channel:
@@ -223,7 +223,7 @@ class LocalHashingMechanism(OverCategories):
             np.less(work, wide, out=hit)
             counts[code] += np.count_nonzero(hit)
             np.add(rest, a, out=rest)
-            np.subtract(rest, prime, out=work)  # wraps around, and is large, where nothing is to be taken off
+            np.subtract(rest, prime, out=work)  # wraps around, and is large, where nothing is subtracted
             np.minimum(rest, work, out=rest)
 
     def _by_report(self, counts: NDArray[np.int64], a: Words, b: Words, low: Words, wide: Words) -> None:
@@ -286,7 +286,7 @@ def _listed(reports: list[Any]) -> NDArray[Any]:
 
 
 def _is_pair(report: Any) -> bool:
-    """Return whether these are two whole numbers of 64 bits; numpy would cut 1.5 to 1, and read text."""
+    """Return whether these are two 64-bit integers; numpy would cut 1.5 to 1, and read text."""
     if isinstance(report, np.ndarray):
         report = report.tolist()
     return (

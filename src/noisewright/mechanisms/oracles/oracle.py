@@ -1,4 +1,5 @@
-r"""Frequency oracles: mechanisms whose reports each support some categories, so that counts of support tell the frequencies.
+r"""Frequency oracles: mechanisms whose reports each support some categories, so that counts of support estimate the
+frequencies.
 
 A report *supports* a category when it speaks for it: its bit is 1, its hash is the reported one, it is in the reported set. If
 the truth is supported with probability ``p`` and every other category with the same probability ``q < p``, then
@@ -50,7 +51,7 @@ __all__ = [
 ]
 
 ORACLES = {"unary-encoding", "local-hashing", "subset-selection", "hadamard-response"}
-"""Mechanisms whose reports are no categories: they are for estimates, and cannot replace the values of a column."""
+"""Mechanisms whose reports are not categories: they are for estimates, and cannot replace the values of a column."""
 
 SMALLEST_LOG = -600
 """Probabilities of reports below ``e`` to this power are kept as logarithms in a channel: they may be too small for a float."""
@@ -58,7 +59,7 @@ SMALLEST_LOG = -600
 
 @dataclass(frozen=True)
 class Support:
-    """How many reports support each category, how many reports there are, and how many were none of the mechanism's."""
+    """Number of reports that support each category, number of reports, and number of invalid reports."""
 
     counts: NDArray[np.int64]
     reports: int
@@ -83,7 +84,7 @@ class Oracle(Protocol):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is guaranteed."""
+        """Guarantee of a report."""
 
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:
@@ -104,7 +105,7 @@ def oracle_certificate(
     reads: dict[str, Any] | None = None,
     **named: Any,
 ) -> Certificate:
-    """The claim of an oracle for the discrete metric, with its proof and what its reports are read by."""
+    """The claim of an oracle for the discrete metric, with its proof and the data needed to read its reports."""
     oracle = {**(reads or {}), "domain": domain_json(made.categories)}
     return discrete_certificate(made, proof, rng, oracle=oracle, **named)
 
@@ -126,7 +127,7 @@ def log_of(p: Fraction) -> float:
 
 
 def no_error(what: str, loss: str) -> NoReturn:
-    """Reports that are no categories have no error of their own."""
+    """Raise `NoLossError`: reports that are not categories have no error of their own."""
     raise NoLossError(
         f"a report of {what} is not a category, so it has no {loss} loss; estimates from many reports have a variance, see "
         "noisewright.estimation.population.oracles.variance."

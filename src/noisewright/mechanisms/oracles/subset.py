@@ -77,10 +77,10 @@ WHOLE_BITS = 127
 
 PRECISION = 384
 SHARE_BITS = 24
-"""Sets are begun with coins, whose probability is given to so many bits."""
+"""Number of bits of the probability of the coins with which sets begin."""
 
 SMALLEST = Fraction(1, 1 << 64)
-"""Below this the chances over ``2**width`` could not tell the truth from the others."""
+"""Below this the chances over ``2**width`` could not distinguish the truth from the others."""
 
 
 def subset_selection(
@@ -154,7 +154,7 @@ class SubsetMechanism(OverCategories):
         return give_packed(rows, codes.shape, form)
 
     def support(self, reports: Any) -> Support:
-        """Return how many reports hold each category; a set of another size is no report."""
+        """Return how many reports hold each category; a set of another size is not a report."""
         rows, there = read_packed(reports, len(self.categories))
         there = there & (set_sizes(rows) == self.size)
         return support_of(rows, there, len(self.categories))
@@ -184,7 +184,7 @@ class SubsetMechanism(OverCategories):
         return discrete_audit(p * (k - d) / ((1 - p) * d), words)
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: a report is a set of categories."""
+        """Raise `NoLossError`: a report is a set of categories."""
         return no_error("subset selection", loss)
 
     def channel(self) -> Channel:
@@ -196,7 +196,7 @@ class SubsetMechanism(OverCategories):
         return Channel(matrix, self.categories, [names[i] for i in np.flatnonzero(kept)], normalise=True)
 
     def _others(self, codes: NDArray[np.intp], wanted: NDArray[np.int64], rng: Any) -> NDArray[np.uint8]:
-        """For every secret a uniform set of as many categories as wanted, without the secret itself.
+        """Return for every secret a uniform set of the wanted size, without the secret itself.
 
         Independent coins make a set that is uniform given its number of members, so one with too many may be drawn again, and a
         uniform member more leaves it uniform. The coins are a little too rare, by about a standard deviation. Sets of more than

@@ -168,7 +168,7 @@ class UnaryMechanism(OverCategories):
         return discrete_audit(p * (1 - q) / ((1 - p) * q), words)
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: a report is a set of categories."""
+        """Raise `NoLossError`: a report is a set of categories."""
         return no_error("unary encoding", loss)
 
     def channel(self) -> Channel:

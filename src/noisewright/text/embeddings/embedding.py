@@ -42,7 +42,7 @@ from noisewright.text.embeddings.places import embedding_folders
 __all__ = ["Embedding"]
 
 BLOCK = 1 << 20
-"""Therefore many codes are looked at together."""
+"""At most so many codes are looked at together."""
 
 
 _READ = frozenset(

@@ -44,7 +44,7 @@ __all__ = ["train_embedding"]
 NORM = 4.0
 SMOOTHING = 0.75
 TOKENS = 1 << 19
-"""Therefore many are counted together."""
+"""At most so many are counted together."""
 
 
 GAP = 50

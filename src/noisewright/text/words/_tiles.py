@@ -24,9 +24,9 @@ BLOCKS = 64
 LEAST = 256
 """A block has at least so many words."""
 GROUP = 512
-"""Therefore many words are multiplied with a block at once."""
+"""At most so many words are multiplied with a block at once."""
 STRIP = 1 << 15
-"""Therefore many numbers stay in the fast memory of a core while they are worked on."""
+"""At most so many numbers stay in the fast memory of a core while they are worked on."""
 ALONE = 1 << 20
 """A product of fewer numbers is not worth a second thread."""
 
@@ -70,7 +70,7 @@ def strips(rows: int, width: int, numbers: int = STRIP) -> Iterator[slice]:
 
 
 def cores() -> int:
-    """Therefore many cores may be used."""
+    """At most so many cores may be used."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -71,7 +71,7 @@ REACH = Parameter("Distance beyond which all words count as equally far.", "reac
 
 EXACT, TRUNCATED = "exact-words", "truncated-exponential-words"
 LARGEST_CHANNEL = 2000
-"""Therefore many words are listed as a channel at most."""
+"""At most so many words are listed as a channel at most."""
 
 
 def exact_words(

@@ -65,7 +65,7 @@ FIRST = Parameter("Probability of the nearest of two equally distant words.", 'f
 
 LAPLACE, MAHALANOBIS, VICKREY = "laplace-words", "mahalanobis-words", "vickrey-words"
 DRAWN = 4096
-"""Therefore many noisy vectors are held at once."""
+"""At most so many noisy vectors are held at once."""
 
 
 def laplace_words(

@@ -28,7 +28,7 @@ __all__ = ["calibrated", "free", "seconds_for", "slopes_of", "telling", "true_ep
 Progress = Callable[[int, int | None], None]
 _TOLD: ContextVar[Progress | None] = ContextVar("told", default=None)
 AT_ONCE = 5
-"""Therefore many betas are looked at in one pass."""
+"""At most so many betas are looked at in one pass."""
 PASSES = 3
 """After so many passes, beta is within (1/2) / 6^3 of the target: a quarter of a percent."""
 

@@ -87,7 +87,7 @@ class Eigenfaces(ComponentFaces):
         if not many or not (arrays["low"] < arrays["high"]).all() or not (arrays["spreads"] > 0).all():
             raise wrong
         if np.abs(arrays["directions"]).max() > LONGEST or not ((arrays["mean"] >= 0) & (arrays["mean"] <= 255)).all():
-            raise wrong  # with others some pictures would have no code, and be told by that
+            raise wrong  # with others some pictures would have no code, which would distinguish them
         gallery = Gallery.kept(arrays, arrays["low"], arrays["high"])
         if gallery is None and len(arrays) > len(PARTS):
             raise wrong

@@ -128,7 +128,7 @@ class _Pair:
             try:
                 network.setInput(given)
                 return np.array(network.forward(), np.float32)
-            except Exception:  # OpenCV has errors of its own, and they quote what it was given
+            except Exception:  # OpenCV has errors of its own, and they quote its input
                 raise DataError(
                     "an ONNX network cannot take what it is given; look at the shapes in its file."
                 ) from None
