@@ -1,9 +1,8 @@
-r"""Drawing from a trained privatiser: NumPy alone, with the random bits of the house.
+r"""Drawing from a trained privatiser: NumPy alone, with cryptographic random bits.
 
 A privatiser of one point is a few arrays: shifts and noises of two classes, a table of probabilities, or the layers of
-a network. :func:`drawer_of` makes of them what changes records; the arrays are checked first, as files may say
-anything. Numbers are drawn in floats: nothing is proved about them. Tables are rounded to integers over 2^40 and drawn
-exactly.
+a network. :func:`drawer_of` makes a sampler of them; the arrays are checked first, as files may say anything. Numbers
+are drawn in floats: nothing is proved about them. Tables are rounded to integers over 2^40 and drawn exactly.
 """
 
 from __future__ import annotations
@@ -113,7 +112,7 @@ class NetworkDrawer(Drawer):
         finite = [np.isfinite(array).all() for array in self.layers.values()]
         if self.leaning.shape != (len(categories),) or not all(finite) or not np.isfinite(self.leaning).all():
             raise ValueError("layers")
-        # each row ends in a 1, so that what is added to a sum is one more row of its matrix
+        # each row ends in a 1, so that the offset of a sum is one more row of its matrix
         own = self.layers
         self.first = np.concatenate([own["w0"], own["b0"]])
         self.past = np.concatenate([own["skip"], own["b2"]])
@@ -154,7 +153,7 @@ class NetworkDrawer(Drawer):
 
 
 class _Room:
-    """What the layers write into, block after block: new memory for each would cost as much as the layers."""
+    """Buffers of the layers, reused for each block: new memory for each would cost as much as the layers."""
 
     def __init__(self, rows: int, inputs: int, hidden: int, shown: int) -> None:
         widths = (inputs, hidden, hidden, hidden, shown, shown)
@@ -178,7 +177,7 @@ def drawer_of(
     classes: tuple[int, ...],
     given: str,
 ) -> Drawer:
-    """The drawer that a file tells of; ``ValueError`` or ``LookupError`` where it tells nonsense."""
+    """The drawer of a file; raise ``ValueError`` or ``LookupError`` if invalid."""
     if family == "shifts":
         if (numbers, categories, classes) != (1, (), (2,)):
             raise ValueError("shifts")

@@ -1,5 +1,4 @@
-"""What a trained privatiser does to records that no one learned from: what it really spends, and what can be guessed
-then.
+"""Measurement of a trained privatiser on held-out records: its distortion, and the accuracy of attackers.
 
 Everything is measured on releases as they come out, rounded and clipped. Fresh attackers (:mod:`.evaluation`) learn
 from releases of the records that the privatiser learned from; the best is chosen on a third of the others, and judged
@@ -40,7 +39,7 @@ __all__ = [
 
 WATCHING = "the adversary of the training"
 MOST_LEARNED = 10_000
-"""Attackers learn from about so many rows: of few records from several draws of each, at most :data:`MOST_DRAWS`."""
+"""Approximate number of rows that attackers learn from: for few records several draws of each, at most :data:`MOST_DRAWS`."""
 MOST_DRAWS = 5
 MOST_MEASURED = 12_000
 """At most so many records that were learned from, and as many held-out ones, are released to measure."""
@@ -51,14 +50,14 @@ MUCH = 0.9
 
 @dataclass(frozen=True)
 class Point:
-    """One budget of a curve: what is spent of it, and what is guessed from releases of held-out records.
+    """One budget of a curve: its distortion, and the accuracy on releases of held-out records.
 
-    ``spent``: the mean distortion of what is released, with an interval of 95 %, and ``by_column``; ``accuracy``: for each
-    private variable how often the best adversary was right (``best``, of those that were ``tried``), with such an interval, on
-    ``judged`` records; ``told``: how many nats of it were found in releases, which is no more than they tell, likewise;
-    ``optimum``: the accuracy that the best mechanism leaves at the distortion that is spent, None where it is not computed;
-    ``prior``: how often a blind guess is right; ``loss``: what the adversary of the training lost, all variables together,
-    ``prior_loss`` blindly; ``rested``: whether the training came to rest.
+    ``spent``: the mean distortion of releases, with an interval of 95 %, and ``by_column``; ``accuracy``: the best
+    adversary's accuracy for each private variable (``best``, of those that were ``tried``), with such an interval, on
+    ``judged`` records; ``told``: how many nats of it were found in releases, which is no more than they tell,
+    likewise; ``optimum``: the accuracy that the best mechanism leaves at the distortion that is spent, None where it
+    is not computed; ``prior``: how often a blind guess is right; ``loss``: what the adversary of the training lost,
+    all variables together, ``prior_loss`` blindly; ``rested``: whether the training came to rest.
     """
 
     distortion: float
@@ -87,7 +86,7 @@ class Point:
 
     @property
     def missed(self) -> bool:
-        """Whether much of the budget is left although attackers surely find something: the training did not see what they do."""
+        """True if much of the budget is left although attackers succeed: the training missed their attack."""
         found = any(low > blind for (low, _), blind in zip(self.accuracy_between, self.prior, strict=True))
         return found and self.spent_between[1] < MUCH * self.distortion
 
@@ -131,7 +130,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Guessed:
-    """What was found out about one private variable: by whom, how often he was right, of how many records, and nats."""
+    """Attack on one private variable: the attacker, its accuracy, number of records, and nats."""
 
     best: str
     accuracy: Estimate
@@ -180,10 +179,10 @@ def guessed(
     attackers: Sequence[str],
     seed: int,
 ) -> list[Guessed]:
-    """What is found out about each private variable, on held-out records.
+    """Return the attack on each private variable, on held-out records.
 
-    ``watched`` is how often the adversary of the training was right about all of them. Without attackers there is one column
-    of labels, and what it tells is counted.
+    ``watched`` is the accuracy of the training's adversary for all of them. Without attackers, the release has one
+    column of labels and its information is counted.
     """
     from noisewright.learned.evaluation.attack import attack_release
 
@@ -202,7 +201,7 @@ def guessed(
 def best_beside(
     columns: Columns, costs: Sequence[float], table: Any, truth: Codes, given: str, spent: float
 ) -> tuple[Optimum | None, ...]:
-    """For each private variable: the optimum at a distortion, were the law that of these records."""
+    """Return for each private variable the optimum at a distortion under the empirical law of these records."""
     numeric, codes = columns.encode(table)
     parts: dict[str, Any] = {number.name: numeric[:, place] for place, number in enumerate(columns.numbers)}
     parts |= {label.name: codes[:, place].astype(str) for place, label in enumerate(columns.labels)}
@@ -221,7 +220,8 @@ def _seen(columns: Columns, table: Mapping[str, NDArray[Any]]) -> dict[str, NDAr
 
 
 def _counted(columns: Columns, tables: Sequence[Any], truth: Codes, apart: NDArray[np.bool_]) -> Estimate:
-    """What one column of labels tells of a class: releases of known records are counted, held-out ones believed from that."""
+    """Return the accuracy for a class from one column of labels: releases of known records are counted, held-out ones
+    believed from that."""
     (label,), classes = columns.labels, int(truth.max()) + 1
     counts = np.full((len(label.labels), classes), 1 / classes)
     outputs = [columns.encode(one)[1][:, 0] for one in tables]

@@ -84,7 +84,7 @@ class PrivateGaussianNB:
     """Gaussian naive Bayes with a privacy guarantee, used like a scikit-learn classifier.
 
     ``bounds``: the public range of each attribute, ``(low, high)`` for all or one pair each. ``classes``: the public
-    labels. ``weights``: how the budget is divided between single counts, means and deviations, evenly by default.
+    labels. ``weights``: division of the budget between single counts, means and deviations, evenly by default.
     ``std_mechanism`` may also be a constructor that takes ``epsilon`` and ``sensitivity``; what it makes must
     guarantee that epsilon, without a delta, between all numbers one sensitivity apart, or ``fit`` refuses before
     anything is drawn. One from :mod:`noisewright.unsafe` makes the classifier unsafe, and asking for its guarantee an
@@ -321,7 +321,7 @@ _PARAMETERS = (
 
 
 def _moments(records: Floats, size: int) -> tuple[Floats, Floats]:
-    """Means and deviations on the unit interval, of the records and as many middles as fill them up to ``size``."""
+    """Means and deviations on the unit interval, of the records and enough middles to fill them up to ``size``."""
     missing = max(0, size - len(records))
     whole = len(records) + missing
     # numpy adds in pairs only along the axis that is contiguous, and SLACK counts on the accuracy of that.
@@ -351,7 +351,8 @@ def _attack_target(mechanism: Any) -> bool:
 
 
 def _spent(mechanism: Any) -> Fraction:
-    """What a mechanism of the user's own costs between any two numbers at most 1 apart, by its own guarantee."""
+    """Return the privacy loss of a mechanism of the user's own between any two numbers at most 1 apart, by its own
+    guarantee."""
     mechanism = unsnapped(mechanism)
     promise = mechanism.guarantee
     if promise.delta or promise.seed_failure:

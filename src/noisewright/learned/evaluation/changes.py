@@ -1,4 +1,4 @@
-"""What a release changed: the distortion of each column, and of all of them together.
+"""Distortion by a release, for each column and for all together.
 
 A number's is the mean squared difference in variances of the original column (of a constant one, in its own units), a word's
 the share of records in which it changed. The sum over columns is the distortion of the mixed kind with weight 1 each.

@@ -42,7 +42,7 @@ class Raw:
 
 @dataclass
 class _Linear:
-    """A linear program as the solvers of the house take it; all variables are 0 or more."""
+    """A linear program in the form of our solvers; all variables are non-negative."""
 
     goal: Floats
     rows: Any
@@ -77,7 +77,7 @@ def _linear(rows: GameRows, budget: float) -> Raw:
     totals = sparse.hstack([moves.sums, sparse.csr_matrix((len(moves.totals), 1 + outputs))])
 
     def program(goal: Floats, limited: Floats, limit: float) -> _Linear:
-        """Over T, the rest of what is limited, and t: the least goal while what is limited is at most the limit."""
+        """Minimise over T, the slack of the limit, and t: the least goal under the limit."""
         sums = sparse.csr_matrix(sparse.vstack([totals, sparse.csr_matrix(limited[None, :])]))
         return _Linear(goal, inequalities, sums, np.append(moves.totals * scale, limit))
 
@@ -225,7 +225,7 @@ def _solver(moves: Moves) -> str:
 
 
 def independent(rows: GameRows) -> tuple[Floats, Floats] | None:
-    """The cheapest mechanism that tells nothing about the private value, and multipliers ``v[y, k]`` of ``J = P(y) q[k]``."""
+    """The cheapest mechanism that is independent of the private value, and multipliers ``v[y, k]`` of ``J = P(y) q[k]``."""
     moves, scale, cells = rows.moves, 1 / rows.mass.mean(), rows.privates * rows.outputs
     laws = sparse.kron(_prior(rows)[:, None], sparse.identity(rows.outputs))
     sums = sparse.bmat([[moves.sums, None], [moves.joints, -laws]])

@@ -60,7 +60,7 @@ def least_accuracy(joint: Any, distortion: float, given: str = "x") -> float:
 def keeps(joint: Any, distortion: float, given: str = "x") -> Floats:
     """Keep probabilities of a best mechanism against guesses: ``s[x]``, or ``s[x, y]`` for ``given="xy"``.
 
-    It distorts no more than it must. Among the best mechanisms given X alone another may tell less in nats.
+    It distorts no more than it must. Among the best mechanisms given X alone another may leak less in nats.
     """
     law, budget = as_joint(joint), _budget(distortion)
     table = law.probabilities

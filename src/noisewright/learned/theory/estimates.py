@@ -1,4 +1,4 @@
-r"""What samples say about a leak, with intervals: where the law is not known, but records and releases are.
+r"""Estimates of leakage from samples, with intervals: for known records and releases under an unknown law.
 
 * :func:`accuracy_interval`: how often an attacker was right on held-out records, by Clopper and Pearson's interval.
 * :func:`plug_in`: mutual information of two columns of labels, less the bias of Miller and Madow; :func:`binned` cuts
@@ -47,7 +47,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number from samples, and the interval that covers what it estimates with the stated confidence."""
+    """A number from samples, and the interval that covers the estimated value with the stated confidence."""
 
     value: float
     low: float

@@ -107,7 +107,7 @@ class Joint:
 
 
 def as_joint(law: object) -> Joint:
-    """The law itself, or that of a table of probabilities."""
+    """The law itself, or the law of a table of probabilities."""
     return law if isinstance(law, Joint) else Joint(law)
 
 

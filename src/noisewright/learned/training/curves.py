@@ -105,7 +105,7 @@ def train_curve(
 
 
 def _digest(*arrays: NDArray[Any] | None) -> str:
-    """What tells records apart, so that a checkpoint goes on with those it began with."""
+    """Return a digest of records, so that a checkpoint continues with the same records."""
     found = hashlib.sha256()
     for array in arrays:
         if array is not None:

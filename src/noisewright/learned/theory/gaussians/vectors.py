@@ -73,7 +73,7 @@ def direction_noise(covariance: Any, delta: Any, *, distortion: float) -> Direct
 
 @dataclass(frozen=True)
 class Told:
-    """What a release of X tells about a jointly normal Y: the share of its variance that is explained."""
+    """Information of a release of X about a jointly normal Y: the explained share of its variance."""
 
     explained: float
     sd_y: float
@@ -116,7 +116,7 @@ class GaussianPair:
 
     @property
     def independence_budget(self) -> float:
-        """What it costs to take all that Y explains out of X: ``r^2 V``; ``x' = x - (cov / sd_y^2) (y - E y)``."""
+        """Distortion for removing from X all that Y explains: ``r^2 V``; ``x' = x - (cov / sd_y^2) (y - E y)``."""
         return self.correlation**2 * self.sd_x**2
 
     @property
