@@ -133,7 +133,7 @@ def variable_scale(distance: ArrayLike) -> Floats:
 
 @dataclass(frozen=True, repr=False)
 class AttackTarget:
-    """What the attack targets share: a claim that is false, and no guarantee, certificate or channel."""
+    """Base of the attack targets: a claim that is false, and no guarantee, certificate or channel."""
 
     epsilon: Fraction
     sensitivity: Fraction
@@ -142,12 +142,12 @@ class AttackTarget:
 
     @property
     def claimed(self) -> Guarantee:
-        """The claim, which is false of what is drawn."""
+        """Claim, which is false for the sampled law."""
         return Guarantee.exactly(self.epsilon, line_in(self.sensitivity), scope=self.scope)
 
     @property
     def guarantee(self) -> NoReturn:
-        """There is none."""
+        """Raise an error: it has no guarantee."""
         raise GuaranteeError(f"{self.name} is an attack target and guarantees nothing; see its claimed and audit().")
 
     def certificate(self, rng: np.random.Generator | None = None) -> NoReturn:
@@ -155,7 +155,7 @@ class AttackTarget:
         raise GuaranteeError(f"{self.name} is an attack target and gets no certificate; audit() shows why.")
 
     def channel(self) -> Channel:
-        """There is none: the outputs are continuous, or all floats."""
+        """Raise an error: the outputs are continuous, or all floats."""
         raise NoChannelError(f"{self.name} has continuous outputs and no finite channel; use audit().")
 
     def __repr__(self) -> str:

@@ -41,7 +41,7 @@ MANY = 1 << 16
 
 @dataclass(frozen=True)
 class Client:
-    """What runs on a person's device: ``encode(profile)`` under a public scheme."""
+    """Client for a person's device: ``encode(profile)`` under a public scheme."""
 
     scheme: Scheme
 
@@ -59,8 +59,8 @@ class Client:
     def encode(self, profiles: Any, rng: Rng = None) -> Codes:
         """The noisy code of a profile, or of each of many: bytes, a row for each.
 
-        Every bit is that of the public hash, flipped with probability ``scheme.flip`` exactly, by a coin of its own. ``rng`` is
-        for simulations alone.
+        Every bit is a bit of the public hash, flipped with probability ``scheme.flip`` exactly, by a coin of its own.
+        ``rng`` is for simulations alone.
         """
         single = self._single(profiles)
         hashed = self.scheme.hash([profiles] if single else profiles)
@@ -79,12 +79,12 @@ class Client:
 
     @property
     def promise(self) -> str:
-        """What holds for everything that is sent, now that the seed is known, in words."""
+        """Guarantee for everything that is sent, now that the seed is known, in words."""
         return hashes(self.scheme.epsilon, self.scheme.bits)
 
 
 def _source(size: int) -> Rng:
-    """Return where the random bits of codes of so many bytes come from."""
+    """Return where the random bits of codes of a number of bytes come from."""
     try:
         fast = size >= MANY and find_spec("cryptography") is not None
     except ImportError:

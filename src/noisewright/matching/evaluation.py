@@ -1,7 +1,7 @@
-"""What a scheme finds among profiles that are known: for anyone who builds a service, before it ships.
+"""Evaluation of a scheme on known profiles: for anyone who builds a service, before it ships.
 
-Profiles of a test are encoded as clients would, everyone's neighbours are searched as a server would, and what comes
-back is compared with the true neighbours, with what hashing alone finds, and with what
+Profiles of a test are encoded as clients would, everyone's neighbours are searched as a server would, and the results
+are compared with the true neighbours, with the results of hashing alone, and with what
 :mod:`~noisewright.matching.search.odds` says from the distances. Next to it stands what the codes give away: how often
 someone who knows all profiles names whose a code is.
 
@@ -37,7 +37,7 @@ STEP = 1 / 256
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a scheme finds; everything is a mean over all people."""
+    """Quality of a scheme; everything is a mean over all people."""
 
     people: int
     neighbours: int
@@ -49,13 +49,14 @@ class Evaluation:
     """Without noise, which protects no one."""
     random_recall: float
     loss: float
-    """How much further away the returned ones are than the true ones."""
+    """Difference of the mean distances of returned and true neighbours."""
     hashed_loss: float
     random_loss: float
     nearest: float
-    """How far away the true ones are."""
+    """Distance of the true neighbours."""
     named: float
-    """How often the best attacker, who knows all profiles and the seed, names the person behind a code; blindly 1 / people."""
+    """Success rate of the best attacker, who knows all profiles and the seed and names the person behind a code;
+    blindly 1 / people."""
 
 
 def evaluate(

@@ -1,4 +1,4 @@
-"""Settings of the training of a privatiser: checked numbers with proven defaults."""
+"""Settings of the training of a privatiser: checked numbers with tested defaults."""
 
 from __future__ import annotations
 

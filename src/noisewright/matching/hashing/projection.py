@@ -41,7 +41,7 @@ __all__ = ["Projection", "Vectors", "as_rows", "blocks_of", "check_directions", 
 
 GRID = 2.0**20
 SMALL = 1e-30
-"""Products below this, or above one over it, may have lost what decides their sign."""
+"""Bound below which, or above whose inverse, products may have the wrong sign."""
 AT_ONCE = 1 << 22
 """At most so many numbers of vectors, or bits of codes, are held at once next to what was given."""
 
@@ -57,7 +57,7 @@ class Projection:
     bits: int
     seed: Seed
     zero: str = "refuse"
-    """What is done with a vector of zeros, which has no direction: ``refuse``, or ``fixed``: it is taken for the first axis."""
+    """Handling of a vector of zeros, which has no direction: ``refuse``, or ``fixed``: it is taken for the first axis."""
 
     @cached_property
     def directions(self) -> NDArray[np.float32]:
@@ -74,7 +74,7 @@ class Projection:
             if isinstance(block, np.ndarray):
                 size = len(block)
                 room = np.empty((size, self.directions.shape[1]), np.float32) if room is None else room[:size]
-                with np.errstate(all="ignore"):  # what is too large for these floats is looked at again
+                with np.errstate(all="ignore"):  # products too large for these floats are computed again
                     found = np.matmul(block.astype(np.float32, copy=False), self.directions, out=room)
             else:
                 with np.errstate(all="ignore"):
@@ -95,8 +95,8 @@ class Projection:
     def _look_again(self, block: Any, found: NDArray[np.float32]) -> None:
         """Products of vectors that 32-bit floats do not hold, made again with the vector brought to a largest number of 1.
 
-        What is no number, or infinite, is so in every product; a vector of zeros has no product but 0. Therefore one
-        column tells.
+        NaN or infinity occurs in every product; a vector of zeros has only products of 0. Therefore one column
+        suffices.
         """
         first = found[:, 0]
         odd = np.flatnonzero(~((np.abs(first) > SMALL) & (np.abs(first) < 1 / SMALL)))
@@ -121,7 +121,7 @@ def _directions(seed: Seed, dimension: int, bits: int) -> NDArray[np.float32]:
 
 
 def normals(seed: Seed, name: str, numbers: range, count: int) -> NDArray[np.float64]:
-    """For each of some public streams (a row) ``count`` normal numbers, in multiples of 2^-20."""
+    """Return for each public stream (a row) ``count`` normal numbers, in multiples of 2^-20."""
     pairs = -(-count // 2)
     drawn = b"".join(seed.generator(name, number).bytes(8 * pairs) for number in numbers)
     uniform = (np.frombuffer(drawn, "<u4").reshape(len(numbers), pairs, 2) + 0.5) * 2.0**-32
@@ -167,7 +167,7 @@ def blocks_of(rows: Any, dimension: int, bits: int) -> Iterator[slice]:
 
 
 def zero_rows(rows: Any, zero: str) -> NDArray[Any]:
-    """Rows, each divided by its largest number; vectors of zeros and what is no number are refused, or replaced."""
+    """Rows, each divided by its largest number; vectors of zeros and NaN are refused, or replaced."""
     given = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
     given = given if given.dtype in (np.float32, np.float64) else given.astype(np.float64)
     largest = check_directions(given, zero)
@@ -179,7 +179,7 @@ def zero_rows(rows: Any, zero: str) -> NDArray[Any]:
 
 def check_directions(rows: NDArray[Any], zero: str) -> NDArray[Any]:
     """The largest number of every row, without its sign; refused where that is none, or 0 where ``zero`` refuses it."""
-    largest = np.maximum(rows.max(axis=1, initial=0), -rows.min(axis=1, initial=0))  # what is no number stays none
+    largest = np.maximum(rows.max(axis=1, initial=0), -rows.min(axis=1, initial=0))  # NaN stays NaN
     if not np.isfinite(largest).all():
         raise DataError("a vector has a number that is missing or infinite; fill it in, or leave that vector out.")
     if zero != "fixed" and not largest.all():

@@ -1,4 +1,4 @@
-r"""Angles between vectors and what they are in Euclidean distance, so that guarantees for one and the other can be
+r"""Angles between vectors and the corresponding Euclidean distances, so that guarantees for one and the other can be
 compared.
 
 The angular distance is :math:`d_\theta = \arccos(x \cdot x' / |x||x'|) / \pi`, from 0 to 1; 1/2 is a right angle. Vectors of

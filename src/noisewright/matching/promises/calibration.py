@@ -53,7 +53,7 @@ class BestBits:
 
 
 def price_of_a_bit(loss: Exact, *, radius: float, bits: int, delta: float, accountant: str = "exact-xdp") -> float:
-    """The largest epsilon of a bit, rounded down, with which pairs within the radius lose at most ``loss`` but for delta."""
+    """The largest epsilon of a bit, rounded down, with which pairs within the radius lose at most ``loss`` except for delta."""
     allowed, apart, count = (
         float(positive_fraction(loss, "loss")),
         checked_distance(radius, "radius"),
@@ -76,7 +76,8 @@ def price_of_a_bit(loss: Exact, *, radius: float, bits: int, delta: float, accou
 
 
 def most_bits(loss: Exact, *, radius: float, epsilon: Exact, delta: float, accountant: str = "exact-xdp") -> int:
-    """The largest number of bits at this price with which pairs within the radius lose at most ``loss`` but for delta."""
+    """The largest number of bits at this loss of a bit with which pairs within the radius lose at most ``loss`` except
+    for delta."""
     allowed, price = float(positive_fraction(loss, "loss")), checked_epsilon(epsilon)
     one_of(accountant, "accountant", ACCOUNTANTS)
 
@@ -110,7 +111,8 @@ def best_bits(
     choices: Iterable[int] = USUAL,
     accountant: str = "exact-xdp",
 ) -> BestBits:
-    """Of some numbers of bits, the one that most often puts who is ``near`` before who is ``far``, for an allowed loss."""
+    """Return the number of bits, among some, that most often ranks a profile ``near`` before one ``far``, for an
+    allowed loss."""
     found = None
     for bits in choices:
         price = price_of_a_bit(loss, radius=radius, bits=bits, delta=delta, accountant=accountant)

@@ -59,13 +59,13 @@ class Concentrated:
 
 
 def concentrated_hashes(*, bits: int, epsilon: Exact) -> Concentrated:
-    """What holds for noisy hashes of any number of bits."""
+    """Return the guarantee of noisy hashes of any number of bits."""
     count, price = checked_bits(bits), float(checked_epsilon(epsilon))
     return Concentrated(price * count * math.tanh(price / 2), price * math.sqrt(count))
 
 
 def printed_spread(*, bits: int, epsilon: Exact) -> float:
-    """The tau of the theorem as printed, which is **refuted** for fewer than 4 bits; to study it, not to promise it."""
+    """The tau of the theorem as printed, which is **refuted** for fewer than 4 bits; to study it, not to guarantee it."""
     return float(checked_epsilon(epsilon)) * checked_bits(bits) / 2
 
 

@@ -1,4 +1,5 @@
-r"""How often a neighbour is found: the probability that a noisy code puts the nearer of two profiles first, in closed form.
+r"""Probability of finding a neighbour: the probability that a noisy code puts the nearer of two profiles first, in
+closed form.
 
 Someone at angle (or another probability of a different hash) ``near`` from the one who asks, someone else at ``far``,
 and ``between`` from each other; all three send noisy codes. For each bit let ``a`` be whether the codes of asker and

@@ -55,7 +55,7 @@ FAMILY = Parameter(
 NAME = "lshrr"
 SHOWN_DELTA = 1e-6
 SHOWN_RADIUS = 0.1
-"""What is told where no one asks for a distance and a delta."""
+"""Default guarantee in words, without a distance and a delta."""
 
 
 def lshrr(
@@ -95,7 +95,7 @@ class HashedResponse(OverHashes):
         accountant: str = "smallest",
         notion: str = "xdp",
     ) -> SeedPromise:
-        """What holds within a distance of two vectors that were fixed before the seed was drawn."""
+        """Return the guarantee within a distance of two vectors that were fixed before the seed was drawn."""
         return scheme_promise(
             self.scheme, delta=delta, radius=radius, distance=distance, accountant=accountant, notion=notion
         )

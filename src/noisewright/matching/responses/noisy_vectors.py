@@ -55,7 +55,7 @@ def laplace_hash(
     seed: Annotated[Seed, SEED],
 ) -> NoisyVectors:
     """Codes of ``bits`` bits of vectors of ``dimension`` numbers with noise for ``epsilon`` a unit of Euclidean distance."""
-    scheme = Scheme(dimension=dimension, bits=bits, epsilon=0, seed=seed)  # checks what is public
+    scheme = Scheme(dimension=dimension, bits=bits, epsilon=0, seed=seed)  # validates public parameters
     assert scheme.dimension is not None
     return NoisyVectors(positive_fraction(epsilon, "epsilon"), scheme.dimension, scheme.bits, seed)
 
@@ -108,7 +108,7 @@ class NoisyVectors(BaseMechanism):
         return MechanismAudit(float_up(self.epsilon), self.guarantee.metric, None, None, None, words=words)
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: a code is no vector."""
+        """Raise `NoLossError`: a code is not a vector."""
         raise NoLossError(
             "codes are not compared with vectors; a server tells how far apart vectors are from their codes."
         )

@@ -1,4 +1,4 @@
-r"""Private answers about sets: which item comes first in public random orders, told by one of a few answers, through exact
+r"""Private answers about sets: the first item in public random orders, reported by one of a few answers, through exact
 response.
 
 A set, given as a vector whose numbers are not zero for its items, is hashed by MinHash: in each of ``hashes`` public orders its
@@ -98,7 +98,7 @@ class HashedSets(OverHashes):
     def promise(
         self, *, delta: float, radius: float | None = None, distance: float | None = None, accountant: str = "smallest"
     ) -> SeedPromise:
-        """What holds within a Jaccard distance of two sets that were fixed before the seed was drawn."""
+        """Return the guarantee within a Jaccard distance of two sets that were fixed before the seed was drawn."""
         share = 1 - 2.0**-self.answer_bits
         within = None if radius is None else share * checked_distance(radius, "radius")
         exactly = None if distance is None else share * checked_distance(distance)

@@ -4,8 +4,8 @@
 more than names), the names themselves (UTF-8, one after the other), the codes (one row of bytes each), and the SHA-256 of all
 of that. It is data: nothing in it is run. A client writes such a file for the server, and a server keeps its index in one.
 
-The digest tells a file that was cut short or changed on its way. Anyone who can replace a file can replace its digest
-as well: against that, keep the digest that :func:`write_codes` returns, and compare it with that of the file.
+The digest detects a file that was truncated or changed in transit. Anyone who can replace a file can replace its
+digest as well: against that, keep the digest that :func:`write_codes` returns, and compare it with that of the file.
 
 >>> import tempfile
 >>> from pathlib import Path
@@ -50,10 +50,10 @@ LARGEST_FILE = 1 << 30
 
 @dataclass(frozen=True)
 class CodeFile:
-    """What is in a file of codes."""
+    """Content of a file of codes."""
 
     fingerprint: str
-    """Of the public scheme, in 64 hexadecimal digits: codes of two schemes have nothing to do with each other."""
+    """Digest of the public scheme, in 64 hexadecimal digits: codes of two schemes are not comparable."""
     bits: int
     names: Sequence[str]
     codes: Codes
@@ -140,7 +140,7 @@ def _is_text(name: str) -> bool:
 
 
 def _header(document: bytes) -> dict[str, int | str] | None:
-    """The header, if it states what a header says."""
+    """Return the header, if it is valid."""
     try:
         found = checker.read(document.decode())
     except (ValueError, RecursionError):

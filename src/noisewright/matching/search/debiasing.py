@@ -1,4 +1,4 @@
-r"""How far apart two profiles are, from two noisy codes: the distance without the bias of the flips, with an interval.
+r"""Distance of two profiles from two noisy codes, without the bias of the flips, with an interval.
 
 A bit of the hash differs between two profiles with a chance :math:`d` that is their distance (the angle over pi, for random
 projections). Each side flips its bit with a chance :math:`f`, so exactly one of them does with :math:`c = 2f(1 - f)`, and the
@@ -11,8 +11,9 @@ that was fixed before the seed was drawn. Therefore the unbiased estimate is :ma
 Clopper and Pearson's interval for :math:`p`, which is exact, becomes one for :math:`d` that covers at least as often
 as it states.
 
-A neighbour that a search returned was chosen *because* its code looks near. ``among`` says from how many codes it was chosen;
-what may go wrong is divided by that number (Bonferroni), and the interval then holds for all of them at once.
+A neighbour that a search returned was chosen *because* its code looks near. ``among`` is the number of codes it was
+chosen from; the error probability is divided by that number (Bonferroni), and the interval then holds for all of them
+at once.
 
 >>> found = debiased(40, bits=128, flip=0.1)
 >>> round(float(found.distance), 3), round(float(found.low), 3), round(float(found.high), 3)
@@ -75,7 +76,7 @@ def debiased(
     one_sided: bool = False,
     share: float = 1.0,
 ) -> Debiased:
-    """Distances of profiles whose codes of so many ``bits`` ``differ`` in so many of them.
+    """Distances of profiles whose codes of ``bits`` bits ``differ`` in the given number of them.
 
     ``share``: a hash differs with this chance times the distance; 1/2 for one bit of MinHash and the Jaccard distance.
     """

@@ -1,4 +1,4 @@
-"""Character n-grams: the pieces of words by which style is told, counted inside words because a bag has no order.
+"""Character n-grams: the pieces of words that show style, counted inside words because a bag has no order.
 
 >>> character_ngrams("color", 3), character_ngrams("colour", 3), character_ngrams("an", 3)
 (['col', 'olo', 'lor'], ['col', 'olo', 'lou', 'our'], ['an'])

@@ -1,4 +1,4 @@
-"""Where embeddings lie: those that a user fetched, and the one that comes along."""
+"""Locations of embeddings: fetched by a user, or shipped."""
 
 from __future__ import annotations
 

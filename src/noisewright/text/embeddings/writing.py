@@ -44,19 +44,19 @@ from noisewright.text.embeddings.embedding import BLOCK, Embedding
 __all__ = ["EmbeddingWriter", "Rounding", "write_embedding"]
 
 LONGEST_WORD = 1000
-"""In bytes; what is longer is no word but a file of another kind."""
+"""Maximum length of a word in bytes; a longer one shows a file of another kind."""
 
 
 @dataclass(frozen=True)
 class Rounding:
-    """How far vectors were moved when they were rounded to the step, as distances."""
+    """Distances by which vectors moved when they were rounded to the step."""
 
     largest: float
     median: float
     typical_norm: float
     """The median norm of the vectors, to compare with."""
     repeated: int
-    """How many rows have the same code vector as an earlier one: words that no mechanism of the room tells apart."""
+    """Number of rows with the code vector of an earlier one: no mechanism of this package distinguishes these words."""
 
 
 def write_embedding(
@@ -85,7 +85,7 @@ class EmbeddingWriter:
     """Takes words and vectors in blocks; the file appears, whole, when its ``with`` block ends well, and else not at all."""
 
     embedding: Embedding
-    """What was written, once it is."""
+    """Result of writing, once finished."""
     rounding: Rounding
 
     def __init__(

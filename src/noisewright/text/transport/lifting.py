@@ -43,7 +43,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class LiftedAudit:
-    """What enumeration found of a lifted mechanism."""
+    """Result of enumeration of a lifted mechanism."""
 
     size: int
     epsilon: float
@@ -96,7 +96,8 @@ def lift(channel: Channel, size: int) -> Channel:
 
 
 def audit_lifted(channel: Channel, size: int, *, epsilon: float, metric: Metric | None = None) -> LiftedAudit:
-    """Whether K* keeps ``epsilon`` for each unit of N times the Earth Mover's distance over ``metric`` (default: the line)."""
+    """Return whether K* keeps ``epsilon`` for each unit of N times the Earth Mover's distance over ``metric``
+    (default: the line)."""
     if not (isinstance(epsilon, int | float) and math.isfinite(epsilon) and epsilon > 0):
         raise ParameterError("the epsilon that is claimed is a finite number above 0.")
     lifted = lift(channel, size)

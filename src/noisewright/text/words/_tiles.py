@@ -20,9 +20,9 @@ from noisewright.text.embeddings.embedding import Embedding
 __all__ = ["Tiles", "cores", "on_all_cores", "strips"]
 
 BLOCKS = 64
-"""The vocabulary is cut into about so many blocks."""
+"""Approximate number of blocks of the vocabulary."""
 LEAST = 256
-"""A block has at least so many words."""
+"""Minimum number of words of a block."""
 GROUP = 512
 """At most so many words are multiplied with a block at once."""
 STRIP = 1 << 15
@@ -64,7 +64,7 @@ class Tiles:
 
 
 def strips(rows: int, width: int, numbers: int = STRIP) -> Iterator[slice]:
-    """Slices of the rows with about so many numbers each."""
+    """Slices of the rows with about that number of values each."""
     height = max(1, numbers // max(width, 1))
     return (slice(start, min(start + height, rows)) for start in range(0, rows, height))
 

@@ -187,7 +187,7 @@ class WordChoice(BaseMechanism):
         return MechanismAudit(float_up(self.true_epsilon), metric, None, None, None, words=f"a bound {words}")
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: words are no numbers. See :func:`~noisewright.text.words.measure`."""
+        """Raise `NoLossError`: words are not numbers. See :func:`~noisewright.text.words.measure`."""
         raise NoLossError("words are no numbers; measure(mechanism, words) says how far outputs are from their words.")
 
     def channel(self) -> Channel:

@@ -39,7 +39,7 @@ class WordIndex:
             ) from None
         faiss.omp_set_num_threads(cores())
         parts = embedding.dimension // 2 if embedding.dimension % 2 == 0 else embedding.dimension
-        library: Any = faiss  # its types do not know what a factory makes
+        library: Any = faiss  # its types do not cover a factory's result
         self._index = library.index_factory(embedding.dimension, f"PQ{parts}x4fs_{TOGETHER},Refine(SQfp16)")
         sample = np.random.default_rng(SEED).permutation(embedding.size)[:TRAINED_ON]
         self._index.train(embedding.vectors(sample))

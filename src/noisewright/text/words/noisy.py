@@ -125,7 +125,7 @@ class NoisyWords(BaseMechanism):
     epsilon: Fraction
     name: str
     share: Fraction = Fraction(0)
-    """Of the covariance, or of the nearest word."""
+    """Strength of the covariance, or of the nearest word."""
     indexed: bool = False
     """Whether words are found by an index, and not always the nearest."""
 
@@ -181,7 +181,7 @@ class NoisyWords(BaseMechanism):
         return MechanismAudit(float_up(self.epsilon), self.guarantee.metric, None, None, None, words=words)
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: words are no numbers. See :func:`~noisewright.text.words.measure`."""
+        """Raise `NoLossError`: words are not numbers. See :func:`~noisewright.text.words.measure`."""
         raise NoLossError("words are no numbers; measure(mechanism, words) says how far outputs are from their words.")
 
     def rays(self, directions: Floats) -> tuple[float, Floats]:
@@ -223,7 +223,7 @@ class NoisyWords(BaseMechanism):
         return np.asarray(np.where(coins < self._first(*apart.T), rows[:, 0], rows[:, 1]))
 
     def _first(self, nearest: Floats, second: Floats) -> Floats:
-        """The probability of the nearest word: its odds are those of the other's distance."""
+        """The probability of the nearest word: its odds follow from the other's distance."""
         odds = float(self.share) * second, (1 - float(self.share)) * nearest
         both = odds[0] + odds[1]
         return np.asarray(np.where(both > 0, odds[0] / np.where(both > 0, both, 1), 0.0))

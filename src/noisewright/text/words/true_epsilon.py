@@ -30,12 +30,12 @@ _TOLD: ContextVar[Progress | None] = ContextVar("told", default=None)
 AT_ONCE = 5
 """At most so many betas are looked at in one pass."""
 PASSES = 3
-"""After so many passes, beta is within (1/2) / 6^3 of the target: a quarter of a percent."""
+"""Number of passes after which beta is within (1/2) / 6^3 of the target: a quarter of a percent."""
 
 
 @contextmanager
 def telling(progress: Progress | None) -> Iterator[None]:
-    """While this lasts, passes over all pairs of words tell how many pairs of blocks are done, and of how many."""
+    """Report progress of passes over all pairs of words: pairs of blocks done, and their total."""
     token = _TOLD.set(progress)
     try:
         yield
@@ -44,7 +44,7 @@ def telling(progress: Progress | None) -> Iterator[None]:
 
 
 def slopes_of(embedding: Embedding, several: Sequence[Weights], passed: int = 0, passes: int = 1) -> list[Slope]:
-    """The slope of the log-sums of each of several tables of weights; ``passed`` of so many ``passes`` were made before."""
+    """The slope of the log-sums of each of several tables of weights; ``passed`` of ``passes`` passes were made before."""
     tiles, tell = Tiles(embedding), _TOLD.get()
     each = tiles.count * (tiles.count + 1)  # of both steps
     so_far = passed * each
