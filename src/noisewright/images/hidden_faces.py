@@ -5,14 +5,14 @@ A face becomes a code of a public model, the code gets exact noise, and a new fa
 
 **Guarantee.** ``epsilon`` for each unit of the distance between the codes of two faces, which is 1 between opposite
 corners of the public box: so ``epsilon`` between any two faces whatever, and less between faces that are alike. Only
-the first ``components`` elements of a code come out; the others are those of the mean of public faces. Exact: integers
-are drawn, the certificate proves the law of each element, names the model by its SHA-256, and states the meaning of
+the first ``components`` elements of a code come out; the others equal the mean of public faces. Exact: integers are
+drawn, the certificate proves the law of each element, names the model by its SHA-256, and states the meaning of
 epsilon on the model's public faces (:mod:`noisewright.images.face_scale`).
 
 **The model must be made of public faces**: nothing here protects the people it was made of. Photographs must be
 cropped and aligned as those were; other content of a picture is coded as if it were a face. A picture that lies far
-from what the model can draw is refused, unless ``unlike="draw"`` is given: the small model that comes along was made
-of drawn faces, and photographs are far from those.
+from the model's range is refused, unless ``unlike="draw"`` is given: the small model that comes along was made of
+drawn faces, and photographs are far from those.
 
 >>> hidden = private_faces(epsilon=50)
 >>> hidden

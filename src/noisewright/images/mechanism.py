@@ -46,7 +46,7 @@ class PictureMechanism(BaseMechanism):
     other_sizes: ClassVar[str] = "declare another"
     """Advice about a picture of another size, in addition to resizing it."""
     together: ClassVar[int] = 1
-    """At most so many pictures are in memory, and drawn, at once."""
+    """Maximum number of pictures that are in memory, and drawn, at once."""
 
     # For subclasses -----------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 A method turns one picture into another and states its guarantee for pictures of that size. The methods on pixels make
 a mechanism for each size that comes along, and so the size of every picture is in the clear; so is everything outside
 of regions, if regions are given. The method on faces takes a picture, or each region, for one face, which comes out in
-the size of its model, or in that of the region.
+the size of its model, or in the size of the region.
 
 >>> import numpy as np
 >>> method = PixelMethod("laplace", Fraction(50), {"block": 8})

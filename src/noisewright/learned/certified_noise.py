@@ -12,7 +12,7 @@ measured again.
 
 **The privatiser must be fixed**: the sum is over one and the same privatiser's changes to ``x`` and to ``x'``. Where
 it was trained on the records that it releases, another record would have made another privatiser, which changes all
-the other records otherwise; no epsilon covers what they tell then. Guarantee and certificate say so.
+the other records otherwise; no epsilon covers their leakage then. Guarantee and certificate state this.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ __all__ = ["Drawer", "NetworkDrawer", "ShiftDrawer", "TableDrawer", "drawer_of",
 
 SLOPE = np.float32(0.2)
 ROWS = 4096
-"""At most so many rows go through a network together: what layers pass on to each other stays near the processor."""
+"""Maximum number of rows that go through a network together: intermediate arrays stay in the processor's cache."""
 TABLE_BITS = 40
 
 

@@ -3,14 +3,14 @@ r"""A trained privatiser for columns of a policy: rows are changed by it, and **
 ``mechanism = "learned"`` in a policy, with the file of a privatiser. It differs from the other mechanisms: its
 guarantee is of the kind ``context-aware`` (:class:`~noisewright.core.guarantee.ContextAware`), so it has no
 certificate, costs nothing of a budget, and plan, certificate, report and ledger list its columns among those that are
-not protected in that sense, with what was measured of it. Unlike the files that other mechanisms need, that of a
-privatiser is not public: see :data:`~noisewright.learned.model_files.KEEP`.
+not protected in that sense, with its measurements. Unlike the files that other mechanisms need, a privatiser's file is
+not public: see :data:`~noisewright.learned.model_files.KEEP`.
 
 The columns of the policy are those that it was trained on, in their order. Only a privatiser with the record alone as
 input can be used. One that is given the private values as well (``given="xy"``) reads a column that must not be
 released, and a column of a policy is read to be released, kept, or perturbed under its own name: a policy could not
-say what becomes of the private one, and a mistake would hand it out. Such a privatiser is used in Python, where the
-caller holds both.
+say the use of the private one, and a mistake would hand it out. Such a privatiser is used in Python, where the caller
+holds both.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Everything is measured on releases as they come out, rounded and clipped. Fresh attackers (:mod:`.evaluation`) learn
 from releases of the records that the privatiser learned from; the best is chosen on a third of the others, and judged
 on the rest. What is stated is the better of that one and of the adversary that watched the training. For one column of
-labels the latter knows the mechanism and counted the records: of so few outputs no one makes more, and no attackers
-are trained. Next to it stands the theoretical optimum at the same distortion, where there is one to compute.
+labels the latter knows the mechanism and counted the records: no attacker can learn more from few outputs, and no
+attackers are trained. Next to it stands the theoretical optimum at the same distortion, where there is one to compute.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MOST_LEARNED = 10_000
 """Approximate number of rows that attackers learn from: for few records several draws of each, at most :data:`MOST_DRAWS`."""
 MOST_DRAWS = 5
 MOST_MEASURED = 12_000
-"""At most so many records that were learned from, and as many held-out ones, are released to measure."""
+"""Maximum number of training records, and of held-out ones, that are released to measure."""
 NORMAL = 1.959964
 MUCH = 0.9
 """Who surely spends less than this share of a budget leaves much of it."""
@@ -54,7 +54,7 @@ class Point:
 
     ``spent``: the mean distortion of releases, with an interval of 95 %, and ``by_column``; ``accuracy``: the best
     adversary's accuracy for each private variable (``best``, of those that were ``tried``), with such an interval, on
-    ``judged`` records; ``told``: how many nats of it were found in releases, which is no more than they tell,
+    ``judged`` records; ``told``: how many nats of it were found in releases, which is at most their information,
     likewise; ``optimum``: the accuracy that the best mechanism leaves at the distortion that is spent, None where it
     is not computed; ``prior``: how often a blind guess is right; ``loss``: what the adversary of the training lost,
     all variables together, ``prior_loss`` blindly; ``rested``: whether the training came to rest.

@@ -85,7 +85,7 @@ class PrivateGaussianNB:
 
     ``bounds``: the public range of each attribute, ``(low, high)`` for all or one pair each. ``classes``: the public
     labels. ``weights``: division of the budget between single counts, means and deviations, evenly by default.
-    ``std_mechanism`` may also be a constructor that takes ``epsilon`` and ``sensitivity``; what it makes must
+    ``std_mechanism`` may also be a constructor that takes ``epsilon`` and ``sensitivity``; its mechanisms must
     guarantee that epsilon, without a delta, between all numbers one sensitivity apart, or ``fit`` refuses before
     anything is drawn. One from :mod:`noisewright.unsafe` makes the classifier unsafe, and asking for its guarantee an
     error. ``clamp_means``: move noisy means into the bounds, which is free. ``outside``: whether attribute values

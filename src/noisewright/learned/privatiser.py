@@ -8,9 +8,9 @@ scikit-learn.
 releases, guess right about records of the population that it was trained on, measured on records held out. No epsilon,
 nothing about one person, and nothing about stronger adversaries.
 
-**Distortion.** The sum over columns of the squared change of a number in standard deviations (``units="raw"``: as it is)
-and the probability that a category changes, times ``weights``. From the point on where a constant fits the budget nothing
-is to be learned, and ``fit`` says so.
+**Distortion.** The sum over columns of the squared change of a number in standard deviations (``units="raw"``: as it
+is) and the probability that a category changes, times ``weights``. From the point on where a constant fits the budget
+nothing can be learned, and ``fit`` says so.
 
 >>> rng = np.random.default_rng(0)
 >>> y = rng.integers(0, 2, 2000)
@@ -82,8 +82,8 @@ class GAPPrivatiser:
     of labels), ``"shifts"`` (one number and two classes), ``"network"``, or ``"auto"``: a table where one will do,
     else a network. ``categorical``: columns of labels that look like numbers. ``bounds``: public ranges of columns,
     which releases are clipped to. ``held_out``: the share of rows that no one learns from. ``attackers``: the fresh
-    ones that are tried on what it releases, by their names in :data:`~noisewright.learned.evaluation.ATTACKERS`; all
-    of them, if none are named. ``settings``: of the training, see
+    ones that are tried on its releases, by their names in :data:`~noisewright.learned.evaluation.ATTACKERS`; all of
+    them, if none are named. ``settings``: of the training, see
     :class:`~noisewright.learned.training.settings.Settings`.
     """
 

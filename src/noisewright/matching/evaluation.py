@@ -2,7 +2,7 @@
 
 Profiles of a test are encoded as clients would, everyone's neighbours are searched as a server would, and the results
 are compared with the true neighbours, with the results of hashing alone, and with what
-:mod:`~noisewright.matching.search.odds` says from the distances. Next to it stands what the codes give away: how often
+:mod:`~noisewright.matching.search.odds` says from the distances. Next to it stands the leakage of the codes: how often
 someone who knows all profiles names whose a code is.
 
 >>> from noisewright.core.seed import Seed

@@ -33,7 +33,7 @@ __all__ = ["arrow_array", "arrow_cast", "arrow_scalar", "numpy_array", "pc"]
 Bools = NDArray[np.bool_]
 
 TEXT_END = np.iinfo(np.int32).max
-"""At most so many bytes fit into an array of text."""
+"""Maximum number of bytes in an array of text."""
 
 
 def arrow_array(

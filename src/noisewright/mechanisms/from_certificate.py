@@ -11,8 +11,8 @@ another mechanism behind a proof.
 True
 
 Processing of outputs afterwards (a remapping of places) is post-processing, and not part of a certificate. Some
-certificates do not name what a draw needs: the candidates of a choice, the places of a planar geometric, the outputs
-of a uniform responder, the grid of a curve. They are refused in one sentence.
+certificates do not name the inputs of a draw: the candidates of a choice, the places of a planar geometric, the
+outputs of a uniform responder, the grid of a curve. They are refused in one sentence.
 """
 
 from __future__ import annotations

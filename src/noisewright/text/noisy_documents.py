@@ -6,7 +6,7 @@ order.
 
 **Guarantee.** ``epsilon`` for each unit of *matched* distance: the cost of the cheapest matching of the words of two
 documents, which for N words is N times their Earth Mover's distance (:mod:`~noisewright.text.matched`). Words that the
-reading leaves out (stop words, and by default what is outside of the vocabulary) do not come out at all, so documents
+reading leaves out (stop words, and by default words outside of the vocabulary) do not come out at all, so documents
 that differ in those alone are at distance 0. Proof: whatever the matching, a product of words loses the sum of the
 losses of its pairs, and the chance of a bag is a sum over its orders; a longer document is cut to a random subset and
 a shorter one filled with random words, and both can be drawn alike for both documents of a matching, one word without

@@ -22,7 +22,7 @@ FILE_NAMES = {"code": "file-names"}
 __all__ = ["Obfuscated", "in_the_clear", "obfuscate_files", "sizes_in_words"]
 
 TOGETHER = 64
-"""At most so many documents are drawn together: words that they share are looked up once."""
+"""Maximum number of documents drawn together: their common words are looked up once."""
 CERTIFICATE = "certificate.json"
 
 

@@ -4,8 +4,8 @@ A decoded face is a function of its noisy code, so no one who sees the face can 
 code itself. For a known gallery of candidates the likelihood of candidate x given a noisy code z is ``e^(-|x - z| /
 t)`` times what all candidates share, at the border of the box as well as inside
 (:mod:`noisewright.images.faces.noisy_codes`). Therefore the attacker with the highest chance names the candidate
-nearest to what was released; for several releases, the one with the least sum of distances. An attack on pictures that
-does worse than this has not shown that a face is safe.
+nearest to what was released; for several releases, the candidate with the least sum of distances. An attack on
+pictures that does worse than this has not shown that a face is safe.
 
 Before anything is drawn, the guarantee alone says that the belief in candidate i, all being equally likely, is at most
 :math:`1 / \sum_j e^{-\varepsilon d(x_i, x_j)}` (:func:`gallery_risk`).
@@ -74,7 +74,7 @@ class BayesAttacker:
         return right / (copies * people)
 
     def _losses(self, *releases: ArrayLike) -> Floats:
-        """Minus the logarithm of the likelihood of each candidate, up to what they share."""
+        """Minus the logarithm of the likelihood of each candidate, up to a common term."""
         if not releases:
             raise DataError("an attacker needs one release or more.")
         space = self.mechanism.space

@@ -62,7 +62,7 @@ class BlockAttacker(ABC):
 
     @abstractmethod
     def likelihoods(self, who: NDArray[Any], bits: Bits) -> Floats:
-        """These people drawn once, a row for each: the logarithm of the likelihood of each candidate, up to what they share."""
+        """These people drawn once, a row for each: the logarithm of the likelihood of each candidate, up to a common term."""
 
 
 class LevelAttacker(BlockAttacker):

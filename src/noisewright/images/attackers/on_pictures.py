@@ -45,7 +45,7 @@ class LabelledFaces:
             raise DataError("faces have one size, and every face has the label of its person.")
 
     def repeated(self, obfuscate: Obfuscate, copies: int) -> LabelledFaces:
-        """At most so many obfuscated copies of each."""
+        """Return the given number of obfuscated copies of each."""
         noisy = np.concatenate([obfuscate(self.pictures) for _ in range(copies)])
         return LabelledFaces(noisy, np.tile(np.asarray(self.people), copies))
 

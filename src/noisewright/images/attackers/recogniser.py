@@ -1,10 +1,10 @@
 r"""A small recogniser of faces: principal components, then linear discriminants with a shrunk covariance.
 
-Pixels are projected on the components in which the faces it learns from differ most; there, the people are Gaussians with one
-covariance S, of which a ``shrinkage`` is replaced by that of a sphere. The score of a person is their probability. It is a
-strong attacker on aligned faces, learns in a second, and needs no network. ``whitened`` components are all of one size first,
-so that small details count as much as large ones: the weaker attacker where details are dropped or drowned, as by eigenfaces,
-and the stronger one on faces that a network draws.
+Pixels are projected on the components in which the faces it learns from differ most; there, the people are Gaussians
+with one covariance S, of which a ``shrinkage`` is replaced by a sphere's covariance. The score of a person is their
+probability. It is a strong attacker on aligned faces, learns in a second, and needs no network. ``whitened``
+components are all of one size first, so that small details count as much as large ones: the weaker attacker where
+details are dropped or drowned, as by eigenfaces, and the stronger one on faces that a network draws.
 
 >>> rng = np.random.default_rng(1)
 >>> people = rng.integers(0, 200, (5, 6, 6, 1))

@@ -42,7 +42,7 @@ from noisewright.images.pictures.regions import Inside
 __all__ = ["STEPS", "CodeSpace", "LatentMetric", "least_error_weights"]
 
 STEPS = 4096
-"""At most so many steps has the range of an element on average: far finer than any noise that hides something."""
+"""Maximum average number of steps in the range of an element: far finer than any noise that hides something."""
 MOST_STEPS = 1 << 40
 
 

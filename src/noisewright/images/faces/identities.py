@@ -36,7 +36,7 @@ class Mixture:
 
 
 def identity_weights(known: ArrayLike, face: ArrayLike, *, simplex: bool = False) -> Mixture:
-    """The mixture of ``known`` features (one identity in each row) that is nearest to those of a ``face``.
+    """The mixture of ``known`` features (one identity in each row) that is nearest to the features of a ``face``.
 
     ``simplex`` keeps it between the known faces, where a generator was trained.
     """

@@ -47,7 +47,7 @@ __all__ = ["LatentObfuscator"]
 
 Points = NDArray[np.int64]
 TOGETHER = 64
-"""At most so many faces are encoded and decoded together."""
+"""Maximum number of faces that are encoded and decoded together."""
 
 
 class LatentObfuscator:

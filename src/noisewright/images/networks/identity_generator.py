@@ -38,7 +38,7 @@ __all__ = ["IdentityGenerator", "train_identities"]
 
 RATE = 2e-3
 BRANCH = 32
-"""At most so many numbers come out of the first layer of an attribute."""
+"""Number of outputs of the first layer of an attribute."""
 WIDTHS = (64, 48, 32, 16, 16, 16, 16, 16)
 """Channels before the first doubling, and after each."""
 

@@ -7,8 +7,8 @@ file holds: they are given again when it is opened, and are refused if they are 
 
 **No shortcut.** A guarantee about codes does not hold if the decoder has more input than the code. Therefore two faces
 are encoded and one code is decoded after each: a decoder that draws something else the second time has remembered the
-face, and is refused. That finds what modules share by accident, such as the kept layers of a U-net; it is not a proof
-about malicious modules.
+face, and is refused. That finds state that modules share by accident, such as the kept layers of a U-net; it is not a
+proof about malicious modules.
 
 >>> import pathlib, tempfile
 >>> import torch

@@ -7,10 +7,10 @@ mechanism's output is painted back over the whole place. A model of faces wants 
 place may have a **view**, another rectangle that its frame shows, while all of the place is hidden.
 
 A :class:`Cover` states to which place each pixel of a picture belongs. **Rectangles that share a pixel are merged into
-one place**, which hides exactly what they hide together: so no two places share a pixel, and one face that was found
-three times is drawn once. A merged place depends on the rectangles alone. The frame of a place is filled from its own
-pixels and from pixels that are not hidden at all (it shows a constant grey where other places are): so every hidden
-pixel is read by one draw. Pixels that belong to no place come out unchanged.
+one place**, which hides exactly what they hide together: hence no two places share a pixel, and one face that was
+found three times is drawn once. A merged place depends on the rectangles alone. The frame of a place is filled from
+its own pixels and from pixels that are not hidden at all (it shows a constant grey where other places are): so every
+hidden pixel is read by one draw. Pixels that belong to no place come out unchanged.
 
 >>> picture = np.arange(48, dtype=np.uint8).reshape(6, 8, 1)
 >>> cover = Cover.of([Place.around(1, 1, 4, 4)], 6, 8)

@@ -26,7 +26,7 @@ from noisewright.images.pipeline.places import Place
 __all__ = ["HOLD", "Track", "check_hold", "held", "tracks_of"]
 
 HOLD = 12
-"""At most so many frames a face is held."""
+"""Maximum number of frames that a face is held."""
 NEAR, ALIKE = 0.6, 1.7
 """Largest distance of one face between frames in its widths, and largest ratio of its sizes."""
 PATIENCE = 0.1

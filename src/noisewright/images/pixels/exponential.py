@@ -72,7 +72,7 @@ WIDTH = 48
 """Probabilities are multiples of 2^-48, and none is 0: a loss beyond 33 is cut there."""
 PRECISION = 128
 TOGETHER = 1 << 17
-"""At most so many values are drawn at once, so that they need little memory."""
+"""Maximum number of values drawn at once, so that they need little memory."""
 
 
 def pixel_exponential(

@@ -61,19 +61,19 @@ Sampler = Literal["auto", "rejection", "enumeration"]
 WEIGHT_BITS = 40
 PRECISION = 128
 LARGEST_LIST = 1 << 20
-"""At most so many windows are listed at most; the sum of their weights stays below 2^63."""
+"""Maximum number of windows that are listed; the sum of their weights stays below 2^63."""
 PATIENCE = 8
 """Up to this epsilon' windows are proposed: 3,000 at most on average, and in fact far fewer."""
 PLAIN, MOST_CLASSES = 5, 512
 """Largest epsilon' without proposals by class, and maximum number of classes; otherwise bounds take longer than they save."""
 BOUNDS, BUSY = 1 << 17, 1 << 13
-"""At most so many bounds of classes are held at once, and so many proposals by class are looked at together."""
+"""Maximum number of bounds of classes held at once, and of proposals by class evaluated together."""
 SLACK = 20
 """Bounds are larger by this power of a half, which is far more than floats are off."""
 LAST_RESORT = 14
 """Beyond this epsilon' windows that are too many to list are refused."""
 TOGETHER = 1 << 15
-"""At most so many proposals are looked at together."""
+"""Maximum number of proposals evaluated together."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ class WindowChoice:
     def _by_class(
         self, windows: Floats, bounds: NDArray[np.int64], best: Floats, tries: int, bits: Bits
     ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """At most so many proposals for each window, and which of them are accepted.
+        """Return proposals for each window, and which of them are accepted.
 
         A random number below a power of two that is at least the sum of all n B is a class, one of its windows, and a number
         below B; or it is too large, and nothing is proposed.

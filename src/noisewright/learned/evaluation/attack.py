@@ -67,8 +67,8 @@ def attack_release(
 
     Rows are the same records in the same order. ``original``: the original records, which are attacked as well.
     ``fresh``: for each record whether anyone who made the release never learned from it; attackers are then judged on
-    these alone, because a learned mechanism may hide the records that it knows better than others. ``bins``: a private
-    number is cut into so many ranges.
+    these alone, because a learned mechanism may hide its training records better than others. ``bins``: a private
+    number is cut into that number of ranges.
     """
     tables = [Columns.of(one, "the release") for one in (released if _several(released) else [released])]
     before = None if original is None else Columns.of(original, "the original")

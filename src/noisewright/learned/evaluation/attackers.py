@@ -2,7 +2,7 @@
 
 They are independent of the making and training of the release. Each states a probability for every private value; its
 confidence (a temperature) is learned from records that it was not fitted to, so that one too sure of itself does not
-hide how much it knows.
+hide its knowledge.
 """
 
 from __future__ import annotations

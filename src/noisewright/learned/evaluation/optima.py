@@ -34,7 +34,7 @@ from noisewright.learned.theory.joint import Joint
 __all__ = ["Optimum", "optimum_beside"]
 
 MOST_RECORDS, CELLS = 60, 41
-"""At most so many different records make a finite game; cells of a grid."""
+"""Maximum number of different records in a finite game; cells of a grid."""
 MOST_PROBABILITIES = 30_000
 """A game of more of them is not solved next to a training."""
 RIDGE = 1e-6

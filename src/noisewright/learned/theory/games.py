@@ -1,10 +1,10 @@
 r"""The finite game: a mechanism hides a private value, an adversary guesses it, and a budget bounds the distortion.
 
-A :class:`FiniteGame` has a joint law of a public value X and a private one Y, what may be released, and the distortion of
-every output. The mechanism is given X alone (``given="x"``: private-data independent) or both (``given="xy"``: dependent,
-never worse). It minimises what the best adversary gains, subject to an expected distortion of at most D: a linear program
-for the 0-1 loss, a convex one for the log, the alpha and the squared losses. Every answer comes with a bound that no
-mechanism goes below (:mod:`~noisewright.learned.theory.bounds`).
+A :class:`FiniteGame` has a joint law of a public value X and a private one Y, the possible releases, and the
+distortion of every output. The mechanism is given X alone (``given="x"``: private-data independent) or both
+(``given="xy"``: dependent, never worse). It minimises the best adversary's gain, subject to an expected distortion of
+at most D: a linear program for the 0-1 loss, a convex one for the log, the alpha and the squared losses. Every answer
+comes with a bound that no mechanism goes below (:mod:`~noisewright.learned.theory.bounds`).
 
 >>> game = FiniteGame(Joint.xor(px1=0.75, flip=0.25))
 >>> best = game.optimum("0.1")
@@ -110,7 +110,8 @@ class FiniteGame:
 
         ``loss``: ``"zero-one"`` (a guess; MAP), ``"log"`` (mutual information), ``"alpha:2"``, or ``"squared"`` (she
         guesses a number; mean squared error). Of several mechanisms that are best against guesses,
-        ``ties="distortion"`` takes one that distorts least, ``ties="information"`` the one that tells least in nats.
+        ``ties="distortion"`` takes one that distorts least, ``ties="information"`` the one with the least information
+        in nats.
         """
         budget, wanted = self._budget(distortion), as_adversary_loss(loss, self.joint.private)
         one_of(ties, "ties", ("distortion", "information"))

@@ -35,7 +35,7 @@ class Settings:
     the privatiser the adversary has ``adversary_steps``, and ``warm_up`` epochs alone before. Rates fall linearly to a
     share ``last_rate`` of themselves. ``penalty`` grows by ``penalty_growth`` with every epoch up to ``most_penalty``;
     distortion counts in shares of the budget. ``cap``: whether fooling the adversary beyond blind guessing earns
-    nothing. ``patience``: stop when an adversary that only watches has done no worse in so many checks (one in
+    nothing. ``patience``: stop when an adversary that only watches has done no worse in that number of checks (one in
     ``check_every`` epochs); None: never. ``threads``: of PyTorch; more than one pays only for large networks.
     """
 

@@ -265,7 +265,7 @@ class Trainer:
         return (spent - self.budgets) / self.budgets
 
     def _batches(self, generator: Any, many: int) -> Any:
-        """At most so many batches: all records in random order, again and again."""
+        """Yield the given number of batches: all records in random order, again and again."""
         size = min(self.settings.batch, len(self.records))
         left = torch.zeros(0, dtype=torch.int64)
         for _ in range(many):

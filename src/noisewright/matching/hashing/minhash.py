@@ -8,7 +8,7 @@ over the size of both together (Jaccard). With one random bit of the first item,
 and with an answer out of B that are equally likely it is :math:`(1 - J)(1 - 1/B)`. The identity holds for random
 orders. Here hash j orders items by a bijection of 64-bit numbers, :math:`m(m(i \oplus a_j) + b_j)` with m the mixing
 function of SplitMix64 and keys from the stream ``seed.generator("minhash")``, 8 bytes for a and 8 for b, lowest first;
-the answer is what the lowest bits of the smallest number say. Items are integers, or texts, which count as the first 8
+the answer is given by the lowest bits of the smallest number. Items are integers, or texts, which count as the first 8
 bytes of their SHA-256.
 
 >>> from noisewright.core.seed import Seed
@@ -43,7 +43,7 @@ from noisewright.matching.hashing.projection import as_rows
 __all__ = ["MinHash"]
 
 AT_ONCE = 1 << 21
-"""At most so many mixed numbers are held at once."""
+"""Maximum number of mixed numbers held at once."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ GRID = 2.0**20
 SMALL = 1e-30
 """Bound below which, or above whose inverse, products may have the wrong sign."""
 AT_ONCE = 1 << 22
-"""At most so many numbers of vectors, or bits of codes, are held at once next to what was given."""
+"""Maximum number of elements of vectors, or bits of codes, held at once in addition to the input."""
 
 Vectors = Any
 """Rows of numbers: an array, nested lists, or a sparse matrix of SciPy."""

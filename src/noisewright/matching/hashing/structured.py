@@ -40,7 +40,7 @@ __all__ = ["FastProjection"]
 ROUNDS = 3
 SHORTEST = 256
 IN_CACHE = 1 << 16
-"""At most so many numbers of vectors are rotated at once."""
+"""Maximum number of elements of vectors rotated at once."""
 FACTOR = 64
 """Maximum number of rows of the factors of Hadamard matrices."""
 

@@ -40,7 +40,7 @@ USUAL = (2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1
 
 @dataclass(frozen=True)
 class BestBits:
-    """At most so many bits at such a cost, and how often they put the nearer of two first."""
+    """Number of bits at a privacy loss of each, and the probability that they put the nearer of two first."""
 
     bits: int
     epsilon: float

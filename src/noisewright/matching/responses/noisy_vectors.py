@@ -44,7 +44,7 @@ __all__ = ["NoisyVectors", "laplace_hash"]
 
 NAME = "laplace-hash"
 DRAWN = 1 << 21
-"""At most so many numbers of noise are held at once."""
+"""Maximum number of noise values held at once."""
 
 
 def laplace_hash(

@@ -5,7 +5,7 @@ more than names), the names themselves (UTF-8, one after the other), the codes (
 of that. It is data: nothing in it is run. A client writes such a file for the server, and a server keeps its index in one.
 
 The digest detects a file that was truncated or changed in transit. Anyone who can replace a file can replace its
-digest as well: against that, keep the digest that :func:`write_codes` returns, and compare it with that of the file.
+digest as well: against that, keep the digest that :func:`write_codes` returns, and compare it with the file's digest.
 
 >>> import tempfile
 >>> from pathlib import Path

@@ -30,7 +30,7 @@ Found = tuple[NDArray[np.int64], NDArray[np.int64]]
 FEW = 16
 """Maximum number of queries for which reordering all codes is not worthwhile."""
 SAMPLE = 1 << 16
-"""At most so many codes are looked at to divide all of them into cells."""
+"""Number of codes that are examined to divide all of them into cells."""
 
 
 def faiss_is_here() -> bool:

@@ -1,4 +1,4 @@
-r"""A mechanism whose numbered outputs are answered with labels: what the certificate of an optimal mechanism is about.
+r"""A mechanism whose numbered outputs are answered with labels: the subject of an optimal mechanism's certificate.
 
 Behind it is a mechanism over 0, 1, 2 and so on, a geometric or a response. The secret in place ``i`` is given to it as
 ``i``, and its output ``y`` is answered with ``answers[y]``. Answering is post-processing, so the guarantee is the

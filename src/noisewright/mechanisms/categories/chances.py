@@ -167,7 +167,7 @@ class Chances:
         )
 
     def _pairs(self) -> Iterable[tuple[Row, Row]]:
-        """Ordered pairs of rows, each kind of pair once: those of a response are all alike up to the order of columns."""
+        """Ordered pairs of rows, each kind of pair once: pairs of a response are all alike up to the order of columns."""
         if len(self.rows) > 2 and self._response():
             yield self.rows[0], self.rows[1]
             return

@@ -155,7 +155,7 @@ def on_lattice(
 
 
 def ranged_proof(rate: Fraction, ranges: Sequence[Range], inputs: Sequence[Range], reach: int) -> dict[str, Any]:
-    """What a certificate states about noise inside ranges."""
+    """Return the proof of noise inside ranges, for a certificate."""
     return {
         "kind": "ranged",
         "rate": str(rate),

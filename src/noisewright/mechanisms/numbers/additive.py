@@ -2,16 +2,16 @@ r"""Additive mechanisms: integer noise of a stated law on a public lattice, the 
 
 A number is rounded to the nearest point of the lattice (part of the query), noise is added in whole steps, and with
 ``within`` the sum is moved to the nearest lattice point of the feasible set. Moving the *output* is post-processing,
-so the guarantee is that of the noise, whatever the set looks like. A *true value* outside the set is
+so the guarantee of the noise holds for any set. A *true value* outside the set is
 
 * refused (``outside="refuse"``), without being shown;
 * moved to the nearer end first (``outside="clamp"``, for one interval only: across a gap it would part near values);
 * taken as it is (``outside="keep"``): noise is added where it lies, and only the output is moved.
 
 **Guarantee.** Two numbers at most ``sensitivity`` apart are at most ``ceil(sensitivity / step)`` steps apart after
-rounding, and the law is calibrated for that many steps (``scope="adjacent"``). With ``scope="metric"`` distances are
-those between the lattice points that numbers are rounded to, and the metric's name says so; ``map`` takes the distance of
-the numbers themselves, and counts rounding in.
+rounding, and the law is calibrated for that number of steps (``scope="adjacent"``). With ``scope="metric"`` distances
+are those between the lattice points that numbers are rounded to, and the metric's name says so; ``map`` takes the
+distance of the numbers themselves, and counts rounding in.
 
 The laws are in :mod:`~noisewright.mechanisms.laws.additive` and next to their mechanisms.
 
@@ -169,7 +169,7 @@ class AdditiveMechanism:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is guaranteed, one unit being one ``sensitivity``."""
+        """Guarantee, one unit being one ``sensitivity``."""
         metric = metric_of(self.lattice, self.sensitivity, self.scope)
         return Guarantee.exactly(self.epsilon, metric, delta=self.delta, scope=self.scope)
 
@@ -241,7 +241,7 @@ class AdditiveMechanism:
         return worst * float(self.lattice.step) ** (1 if loss == "absolute" else 2)
 
     def channel(self, inputs: Any = None) -> Channel:
-        """The channel over a bounded range; ``inputs`` chooses other true values (lattice points) than those of the range."""
+        """The channel over a bounded range; ``inputs`` chooses other true values (lattice points) than the range's."""
         ranges = self._ranges
         if ranges is None or ranges[0][0] is None or ranges[-1][1] is None:
             raise NoChannelError(f"{self.name} has infinitely many outputs; give it a bounded range with within=.")

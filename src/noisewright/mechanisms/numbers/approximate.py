@@ -1,4 +1,4 @@
-r"""Laplace noise for ``(epsilon, delta)``: what a small delta saves, exactly.
+r"""Laplace noise for ``(epsilon, delta)``: the exact saving by a small delta.
 
 Continuous Laplace noise of scale ``b`` on numbers at most ``D`` apart has the exact profile ``delta(epsilon) = max(0, 1
 - e^((epsilon - D/b)/2))``, so the smallest scale for ``(epsilon, delta)`` is ``b* = D / (epsilon - 2 ln(1 - delta))``.

@@ -60,7 +60,7 @@ NEAR = 1e-6
 """Pairs this far apart (in units of the sensitivity) are tried at every end point: the local loss peaks there."""
 
 ROUNDING = 1e-12
-"""A loss that exceeds epsilon by less than this is taken for equality; what it adds to a delta is smaller still."""
+"""A loss that exceeds epsilon by less than this is taken for equality; its addition to a delta is smaller still."""
 
 
 def laplace_density(

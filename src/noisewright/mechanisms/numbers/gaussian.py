@@ -122,7 +122,7 @@ def classical_sigma(epsilon: float, delta: float) -> float:
 
 @dataclass(frozen=True)
 class GaussianLaw:
-    """``P(k)`` proportional to ``e^(-k^2 / (2 sigma^2))``; ``epsilon`` is what it was calibrated for, at some delta."""
+    """``P(k)`` proportional to ``e^(-k^2 / (2 sigma^2))``; ``epsilon`` is its calibration target, at some delta."""
 
     sigma: Fraction
     epsilon: Fraction

@@ -4,8 +4,8 @@ Away from the bound the density falls as ``e^(-d)`` with the distance ``d`` from
 ``sensitivity / epsilon``, and towards the bound as ``e^(-k d)``, where ``k`` depends on how far away the bound is
 (:mod:`~noisewright.mechanisms.laws.half_line`). All answers share one tail, so no output ever distinguishes two
 answers by more than ``epsilon`` times their distance, while noise with one scale for both sides needs twice
-``sensitivity / epsilon`` for that guarantee. Close to the bound the expected error is about half of what one scale
-gives.
+``sensitivity / epsilon`` for that guarantee. Close to the bound the expected error is about half the error of one
+scale.
 
 **Guarantee.** ``epsilon`` per ``sensitivity`` units of the line between any two true answers (scope ``metric``). An answer
 is rounded to one of its two nearest lattice points at random, in proportion, and the mechanism is drawn from the lattice

@@ -198,8 +198,8 @@ def geometric_to_laplace(epsilon: float, n: int, bins: int) -> Channel:
     .. math:: e^{-\epsilon |y - x|} = \frac{\sinh \epsilon((i+1)h - y)}{\sinh \epsilon h} e^{-\epsilon |x - ih|}
               + \frac{\sinh \epsilon(y - ih)}{\sinh \epsilon h} e^{-\epsilon |x - (i+1)h|},
 
-    so the posterior after ``y`` mixes those of the geometric after ``i`` and ``i + 1``. All weights are non-negative:
-    the geometric reveals everything that the Laplace does.
+    so the posterior after ``y`` mixes the posteriors of the geometric after ``i`` and ``i + 1``. All weights are
+    non-negative: the geometric reveals everything that the Laplace does.
     """
     h, rate = 1 / _count(n), epsilon / n
     edges = np.arange(_count(bins) + 1) / bins

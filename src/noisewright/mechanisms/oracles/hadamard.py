@@ -1,9 +1,10 @@
 r"""Hadamard response: report one number, which lies on the plus side of the secret's row of a Hadamard matrix more often.
 
-The outputs ``0 .. K-1`` are ``B`` blocks of ``b`` numbers each. A category has a block and in it a row ``i = 1 .. b-1`` of the
-Hadamard matrix with entries :math:`H_{iy} = (-1)^{|i \wedge y|}`. Its own half are the ``b/2`` numbers ``y`` of its block with
-``H = +1``; each of them is ``e^epsilon`` times as likely as any other output. Reports are ``log2 K`` bits, and all frequencies
-come from one fast Walsh-Hadamard transform of the counts, so a million categories are no work.
+The outputs ``0 .. K-1`` are ``B`` blocks of ``b`` numbers each. A category has a block and in it a row ``i = 1 ..
+b-1`` of the Hadamard matrix with entries :math:`H_{iy} = (-1)^{|i \wedge y|}`. Its own half are the ``b/2`` numbers
+``y`` of its block with ``H = +1``; each of them is ``e^epsilon`` times as likely as any other output. Reports are
+``log2 K`` bits, and all frequencies come from one fast Walsh-Hadamard transform of the counts, so a million categories
+are cheap.
 
 ``B = 2^(ceil(log2 min(e^epsilon, 2k)) - 1)`` as in the reference: one block up to ``e^epsilon = 2``, more beyond.
 

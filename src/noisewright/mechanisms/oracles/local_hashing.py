@@ -9,9 +9,9 @@ and ``0 <= b < P``. Two categories have every pair of different remainders equal
 one and the same probability, ``sum_c n_c (n_c - 1) / (P (P - 1))`` for buckets of ``n_c`` remainders: the estimate is unbiased
 exactly, not only for ideal hash functions.
 
-**Guarantee.** ``epsilon`` for the discrete metric, exactly. *Proof.* The hash function has one law under all secrets, and given
-it a report depends on the secret through its bucket alone, to which randomised response is ``epsilon``-private; that is what
-the certificate proves, in integers.
+**Guarantee.** ``epsilon`` for the discrete metric, exactly. *Proof.* The hash function has one law under all secrets,
+and given it a report depends on the secret through its bucket alone, to which randomised response is
+``epsilon``-private; the certificate proves this, in integers.
 
 >>> word = local_hashing(50_000, epsilon=2)
 >>> word.buckets, word.release([17, 17, 40_000]).shape

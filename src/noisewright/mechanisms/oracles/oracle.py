@@ -1,9 +1,9 @@
 r"""Frequency oracles: mechanisms whose reports each support some categories, so that counts of support estimate the
 frequencies.
 
-A report *supports* a category when it speaks for it: its bit is 1, its hash is the reported one, it is in the reported set. If
-the truth is supported with probability ``p`` and every other category with the same probability ``q < p``, then
-``(count / reports - q) / (p - q)`` is an unbiased estimate of the share of a category, whatever the population.
+A report *supports* a category when it counts for it: its bit is 1, its hash is the reported one, it is in the reported
+set. If the truth is supported with probability ``p`` and every other category with the same probability ``q < p``,
+then ``(count / reports - q) / (p - q)`` is an unbiased estimate of the share of a category, whatever the population.
 
 Such a mechanism has ``categories``, ``support_probabilities`` (``p`` and ``q``, as exact fractions), and ``support(reports)``,
 which counts. :mod:`noisewright.estimation.population.oracles` does the rest.

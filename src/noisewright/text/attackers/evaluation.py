@@ -1,7 +1,7 @@
 """Success of attackers before and after documents are obfuscated.
 
 All attackers learn from the same known documents and are tested on the same others. Some know the mechanism, and learn
-from noisy copies of what they know. These results are not private: the numbers are computed from the documents
+from noisy copies of their texts. These results are not private: the numbers are computed from the documents
 themselves.
 """
 

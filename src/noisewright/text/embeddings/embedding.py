@@ -42,7 +42,7 @@ from noisewright.text.embeddings.places import embedding_folders
 __all__ = ["Embedding"]
 
 BLOCK = 1 << 20
-"""At most so many codes are looked at together."""
+"""Maximum number of codes that are evaluated together."""
 
 
 _READ = frozenset(

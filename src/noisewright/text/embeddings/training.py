@@ -45,7 +45,7 @@ __all__ = ["train_embedding"]
 NORM = 4.0
 SMOOTHING = 0.75
 TOKENS = 1 << 19
-"""At most so many are counted together."""
+"""Maximum number that is counted together."""
 
 
 GAP = 50

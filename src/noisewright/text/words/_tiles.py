@@ -24,9 +24,9 @@ BLOCKS = 64
 LEAST = 256
 """Minimum number of words of a block."""
 GROUP = 512
-"""At most so many words are multiplied with a block at once."""
+"""Maximum number of words multiplied with a block at once."""
 STRIP = 1 << 15
-"""At most so many numbers stay in the fast memory of a core while they are worked on."""
+"""Maximum number of values that stay in a core's fast memory while they are processed."""
 ALONE = 1 << 20
 """A product of fewer numbers is not worth a second thread."""
 
@@ -70,7 +70,7 @@ def strips(rows: int, width: int, numbers: int = STRIP) -> Iterator[slice]:
 
 
 def cores() -> int:
-    """At most so many cores may be used."""
+    """Return the number of cores that may be used."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -1,11 +1,12 @@
 r"""Audit of noise on word vectors after decoding: enumerated for a few words in the plane, and bounded from below for
 many.
 
-Decoding only post-processes, so the true epsilon of noisy words is at most that of the noise; how much decoding takes away has no
-closed form. On a line or in a plane the probability that noise from a word lands in a cell is an integral that can be added up:
-:func:`enumerated` does, and the channel's own epsilon is the smallest that holds. In many dimensions two facts bound it from
-below. A word y comes out of itself with a probability that draws measure, and out of a word x at distance D with at most
-the probability that noise goes further than D / 2 in one direction, since it must pass the middle:
+Decoding only post-processes, so the true epsilon of noisy words is at most the noise's epsilon; how much decoding
+takes away has no closed form. On a line or in a plane the probability that noise from a word lands in a cell is an
+integral that can be added up: :func:`enumerated` does, and the channel's own epsilon is the smallest that holds. In
+many dimensions two facts bound it from below. A word y comes out of itself with a probability that draws measure, and
+out of a word x at distance D with at most the probability that noise goes further than D / 2 in one direction, since
+it must pass the middle:
 
 .. math:: \epsilon \ge \frac{\ln \Pr[y \to y] - \ln \Pr[\langle v, u \rangle \ge D / 2]}{D}.
 

@@ -71,7 +71,7 @@ REACH = Parameter("Distance beyond which all words count as equally far.", "reac
 
 EXACT, TRUNCATED = "exact-words", "truncated-exponential-words"
 LARGEST_CHANNEL = 2000
-"""At most so many words are listed as a channel at most."""
+"""Maximum number of words listed as a channel."""
 
 
 def exact_words(

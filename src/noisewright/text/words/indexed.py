@@ -19,10 +19,10 @@ from noisewright.text.words._tiles import Rows, cores
 __all__ = ["WordIndex"]
 
 LOOKED_AT = 128
-"""At most so many words are compared in full for each vector."""
+"""Number of candidate words compared exactly for each vector."""
 TRAINED_ON = 20_000
 TOGETHER = 64
-"""At most so many words are compared roughly at a time: faster than the 32 that faiss takes."""
+"""Number of words compared approximately at a time: faster than the 32 that faiss takes."""
 BLOCK = 1 << 14
 SEED = 1
 

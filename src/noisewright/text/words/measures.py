@@ -36,7 +36,7 @@ __all__ = ["Measured", "compare_words", "epsilon_between", "measure", "neighbour
 NEARLY = 0.95
 """An epsilon that keeps more than this share of the words, or less than 1 minus it, deserves a warning."""
 DRAWS = 1000
-"""At most so many draws of words are made to measure a mechanism whose probabilities have no closed form, at least."""
+"""Minimum number of draws of words to measure a mechanism whose probabilities have no closed form."""
 
 WordMechanism = WordChoice | NoisyWords
 

@@ -65,7 +65,7 @@ FIRST = Parameter("Probability of the nearest of two equally distant words.", 'f
 
 LAPLACE, MAHALANOBIS, VICKREY = "laplace-words", "mahalanobis-words", "vickrey-words"
 DRAWN = 4096
-"""At most so many noisy vectors are held at once."""
+"""Maximum number of noisy vectors held at once."""
 
 
 def laplace_words(

@@ -28,7 +28,7 @@ __all__ = ["calibrated", "free", "seconds_for", "slopes_of", "telling", "true_ep
 Progress = Callable[[int, int | None], None]
 _TOLD: ContextVar[Progress | None] = ContextVar("told", default=None)
 AT_ONCE = 5
-"""At most so many betas are looked at in one pass."""
+"""Maximum number of betas evaluated in one pass."""
 PASSES = 3
 """Number of passes after which beta is within (1/2) / 6^3 of the target: a quarter of a percent."""
 
@@ -106,7 +106,7 @@ def free(embedding: Embedding, epsilon: Fraction, reach: Fraction | None = None)
 
 
 def _known(embedding: Embedding, epsilon: Fraction) -> tuple[Fraction, Fraction] | None:
-    """The beta and the slope that were kept, if they can be those of this epsilon: a damaged file is computed again."""
+    """The beta and the slope that were kept, if they can belong to this epsilon: a damaged file is computed again."""
     found = kept(embedding, "epsilon", epsilon) or {}
     try:
         beta, slope = Fraction(found["beta"]), Fraction(found["slope"])
