@@ -1,10 +1,9 @@
 """Profiles in files: rows of numbers, or sets of items, with a name each, as arrays, sparse matrices and tables have them.
 
-========================
-================================================================================================== ``.npy``
-an array with a row for each profile; names are the numbers of the rows, starting at 0 ``.npz``                  a
-sparse matrix of SciPy (``scipy.sparse.save_npz`` of a CSR, CSC or COO matrix), named in the same way ``.parquet``,
-``.csv``    one column with names (the first if it holds texts, or the one that is named), and the numbers: a
+========================  ==================================================================================================
+``.npy``                  an array with a row for each profile; names are the numbers of the rows, from 0 on
+``.npz``                  a sparse matrix of SciPy (``scipy.sparse.save_npz`` of a CSR, CSC or COO matrix), named in the same way
+``.parquet``, ``.csv``    one column with names (the first if it holds texts, or the one that is named), and the numbers: a
                           column of lists, or all others
 ========================  ==================================================================================================
 

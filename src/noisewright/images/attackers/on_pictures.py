@@ -1,12 +1,13 @@
 r"""Success rates of attackers who see obfuscated pictures and name the right person.
 
 =============  ===============================================  =====================================================
-attack         learns from                                      is asked about =============
-===============================================  ===================================================== ``clean``
-clean pictures                                   clean pictures: how well people are distinguished at all ``naive``
-clean pictures                                   obfuscated ones ``parrot``     pictures that it obfuscated itself
-obfuscated ones, with noise that it never saw ``reverse``    pictures that it obfuscated itself               clean
-ones ``composed``   clean pictures                                   two obfuscated ones of each: scores are added up
+attack         learns from                                      is asked about
+=============  ===============================================  =====================================================
+``clean``      clean pictures                                   clean pictures: how well people are told apart at all
+``naive``      clean pictures                                   obfuscated ones
+``parrot``     pictures that it obfuscated itself               obfuscated ones, with noise that it never saw
+``reverse``    pictures that it obfuscated itself               clean ones
+``composed``   clean pictures                                   two obfuscated ones of each: scores are added up
 =============  ===============================================  =====================================================
 
 The strongest of them is the number to report, and never the naive one alone; next to it belongs the best possible

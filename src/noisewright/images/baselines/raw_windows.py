@@ -36,7 +36,7 @@ from noisewright.images.pictures.similarity import ssim_of, window_ssim
 __all__ = ["EPSILONS", "RawSsimWindows", "raw_losses", "raw_ssim_windows", "two_valued"]
 
 MOST, NEAR = 512, 8192
-"""Maximum number of outputs compared, for the given number of secrets."""
+"""Maximum number of outputs compared, and of secrets near each pair."""
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0)
 LEVELS = (0.0, 85.0, 170.0, 255.0)
 

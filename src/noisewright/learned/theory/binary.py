@@ -3,12 +3,11 @@ r"""The binary data model in closed form: two public values, two private ones, H
 A mechanism is its *keep probabilities*: ``s[x]`` where it is given X alone (PDI), ``s[x, y]`` where it is given both (PDD).
 The best accuracy of a guess falls with the budget D until it is that of blind guessing:
 
-=======  ====================================================
-========================================================= given    the least accuracy
-reached by =======  ====================================================
-========================================================= ``xy``   ``max(prior, sum_x max_y P(x,y) - D)``
-changing only the x whose likeliest y is not everyone's ``x``    ``max(prior, sum_x max_y P(x,y) - D m)``, with the
-changing only the x where the two private values differ
+=======  ====================================================  =========================================================
+given    the least accuracy                                    reached by
+=======  ====================================================  =========================================================
+``xy``   ``max(prior, sum_x max_y P(x,y) - D)``                changing only the x whose likeliest y is not everybody's
+``x``    ``max(prior, sum_x max_y P(x,y) - D m)``, with the    changing only the x where the two private values differ
          larger ``|P(1|x) - P(0|x)|`` for ``m``                most; nothing where both x have one likeliest y
 =======  ====================================================  =========================================================
 

@@ -45,7 +45,7 @@ __all__ = ["train_embedding"]
 NORM = 4.0
 SMOOTHING = 0.75
 TOKENS = 1 << 19
-"""Maximum number that is counted together."""
+"""Maximum number of tokens counted together."""
 
 
 GAP = 50

@@ -3,15 +3,15 @@ r"""Affine mechanisms for two Gaussian classes, the best of each family in close
 ``x' = slope[y] x + offset[y] + noise[y] N`` with a standard normal N. Within a budget D of expected squared distance:
 
 ====================  =====  =======================================================================================
-function              given  the best of its family ====================  =====
-======================================================================================= ``additive_noise``    x
-``noise = sqrt(D)``: only the best among "X plus independent Gaussian noise" ``shrink_and_noise``  x      also shrinks
-towards the mean, the test channel of rate-distortion theory; always better ``shift``             xy     classes moved
-together, the rarer one further; at ``D = p(1-p)(m1-m0)^2`` they coincide ``shift_and_noise``   xy     and common
-noise: a closed form, although the program is not convex ``class_noise``       xy     and noise of its own for each
-class: a search over how the budget is divided ``transport``         xy     maps both classes to their barycentre:
-hides the class completely, at the least cost ====================  =====
-=======================================================================================
+function              given  the best of its family
+====================  =====  =======================================================================================
+``additive_noise``    x      ``noise = sqrt(D)``: only the best among "X plus independent Gaussian noise"
+``shrink_and_noise``  x      also shrinks towards the mean, the test channel of rate-distortion theory; always better
+``shift``             xy     classes moved together, the rarer one further; at ``D = p(1-p)(m1-m0)^2`` they coincide
+``shift_and_noise``   xy     and common noise: a closed form, although the program is not convex
+``class_noise``       xy     and noise of its own for each class: a search over how the budget is divided
+``transport``         xy     maps both classes to their barycentre: hides the class completely, at the least price
+====================  =====  =======================================================================================
 
 None of these is the optimum of the game: :mod:`~noisewright.learned.theory.gaussians.grids` is much lower.
 
