@@ -5,7 +5,7 @@ r"""An active appearance model: a face as the shape of its landmarks and its tex
 
 The code is both lists of components, and exact noise on it keeps its guarantee **about the code**
 (:class:`~noisewright.images.faces.noisy_codes.NoisyCodes`). But the new texture is painted inside the contour of the
-face alone: hair, ears, neck and everything next to stay as they were, and so do place, size and tilt of the face. They
+face alone: hair, ears, neck and everything around stay as they were, and so do place, size and tilt of the face. They
 distinguish people, so a picture that looks changed is recognised as before. Nothing of a picture is guaranteed here.
 
 >>> rng = np.random.default_rng(1)
@@ -40,7 +40,7 @@ from noisewright.images.pictures.writing import as_pixels
 __all__ = ["ActiveAppearance"]
 
 ROUNDS = 5
-"""Therefore often all shapes are put onto their mean, and the mean is taken again."""
+"""Number of times that all shapes are aligned to their mean and the mean is computed again."""
 SHAPES, TEXTURES = 12, 40
 
 

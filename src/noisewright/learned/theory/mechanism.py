@@ -130,7 +130,7 @@ class ContextMechanism:
     def release(self, public: Any, private: Any = None, rng: np.random.Generator | None = None) -> Any:
         """One output for every public value, drawn exactly from the table.
 
-        A mechanism that is given both values needs the private ones next to; one that is given X alone never looks at
+        A mechanism that is given both values needs the private ones as well; one that is given X alone never looks at
         them.
         """
         codes, form = self._public.encode(public)
