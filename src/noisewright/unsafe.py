@@ -1,11 +1,12 @@
-r"""UNSAFE mechanisms: attack targets whose promises are false, kept so that audits and tutorials can show how they fail.
+r"""UNSAFE mechanisms: attack targets whose guarantees are false, kept so that audits and tutorials can show how they
+fail.
 
 Never release real data with anything in this module. Nothing here is in the registry, has a ``guarantee`` or gives a
 certificate: asking for either raises an error. What each *claims* is in ``claimed``, and ``audit()`` shows why the
 claim is false.
 
 * :func:`naive_redraw`: ordinary Laplace noise, drawn again until the output is in range;
-* :func:`variable_scale_laplace`: a published mechanism whose scale adapts to the distance from a wall;
+* :func:`variable_scale_laplace`: a published mechanism whose scale adapts to the distance from a bound;
 * :func:`float_laplace`: textbook Laplace noise added in floating point.
 
 >>> from noisewright import unsafe
@@ -60,7 +61,7 @@ __all__ = [
 _W = float(lambertw(-1 / (2 * math.e)).real)
 
 WALL_SCALE = -1 / (_W * math.e)
-r"""``c(0) = -1 / (W_0(-1/(2e)) e)``: the claimed scale at the wall, in units of sensitivity/epsilon."""
+r"""``c(0) = -1 / (W_0(-1/(2e)) e)``: the claimed scale at the bound, in units of sensitivity/epsilon."""
 
 TURN = 1 + _W
 r"""``t* = 1 + W_0(-1/(2e))``: where ``(2 e^t - 1)/t`` is smallest, and the two branches of the scale meet."""
@@ -71,7 +72,7 @@ def naive_redraw(
 ) -> NaiveRedraw:
     """UNSAFE: Laplace noise of scale ``sensitivity/epsilon``, drawn again until the output is within a range.
 
-    Cutting a density and renormalising it makes the normaliser depend on the secret, and so leak it: at a wall the
+    Cutting a density and renormalising it makes the normaliser depend on the secret, and so leak it: at a bound the
     loss of a pair one sensitivity apart is ``ln(2 e^epsilon - 1)``, not ``epsilon``. Literal redrawing also takes a
     time that depends on the secret.
     """
@@ -84,7 +85,8 @@ def naive_redraw(
 def variable_scale_laplace(
     *, epsilon: Exact, sensitivity: Exact = 1, within: tuple[float, float] = (0.0, math.inf)
 ) -> VariableScaleLaplace:
-    """UNSAFE: Laplace noise on a half line with a scale that shrinks away from the wall (published as epsilon-private).
+    """UNSAFE: Laplace noise on a half line with a scale that shrinks away from the bound (published as
+    epsilon-private).
 
     Two tails with different rates have an unbounded likelihood ratio, so no epsilon holds; ``delta()`` says how badly
     it fails.
@@ -131,7 +133,7 @@ def variable_scale(distance: ArrayLike) -> Floats:
 
 @dataclass(frozen=True, repr=False)
 class AttackTarget:
-    """What the attack targets share: a claim that is false, and no guarantee, certificate or channel."""
+    """Base of the attack targets: a claim that is false, and no guarantee, certificate or channel."""
 
     epsilon: Fraction
     sensitivity: Fraction
@@ -140,12 +142,12 @@ class AttackTarget:
 
     @property
     def claimed(self) -> Guarantee:
-        """The claim, which is false of what is drawn."""
+        """Claim, which is false for the sampled law."""
         return Guarantee.exactly(self.epsilon, line_in(self.sensitivity), scope=self.scope)
 
     @property
     def guarantee(self) -> NoReturn:
-        """There is none."""
+        """Raise an error: it has no guarantee."""
         raise GuaranteeError(f"{self.name} is an attack target and guarantees nothing; see its claimed and audit().")
 
     def certificate(self, rng: np.random.Generator | None = None) -> NoReturn:
@@ -153,7 +155,7 @@ class AttackTarget:
         raise GuaranteeError(f"{self.name} is an attack target and gets no certificate; audit() shows why.")
 
     def channel(self) -> Channel:
-        """There is none: the outputs are continuous, or all floats."""
+        """Raise an error: the outputs are continuous, or all floats."""
         raise NoChannelError(f"{self.name} has continuous outputs and no finite channel; use audit().")
 
     def __repr__(self) -> str:
@@ -179,7 +181,7 @@ class NaiveRedraw(AttackTarget):
         return _scalar(_cut_draws(given, rate, self.low, self.high, _generator(rng)), single)
 
     def audit(self, scope: Scope = "adjacent") -> MechanismAudit:
-        """The loss it really has: above the claim, at a wall."""
+        """The loss it really has: above the claim, at a bound."""
         sensitivity = float(self.sensitivity)
         places = audit_locations((self.low, self.high), sensitivity, reach=20 * max(1.0, 1 / float(self.epsilon)))
         return audit_family(self.density, places, sensitivity=sensitivity, scope=scope)
@@ -212,7 +214,8 @@ class VariableScaleLaplace(AttackTarget):
         return _scalar(_cut_draws(given, 1 / self.scale(given), self.wall, math.inf, _generator(rng)), single)
 
     def delta(self, epsilon: Exact | None = None) -> PairDelta:
-        """The delta that would make it private between neighbours: its worst pair is the wall and one sensitivity from it.
+        """The delta that would make it private between neighbours: its worst pair is the bound and one sensitivity
+        from it.
 
         Delta adds up: with m released values the total is about m times as large.
         """
@@ -223,7 +226,7 @@ class VariableScaleLaplace(AttackTarget):
     def audit(self) -> MechanismAudit:
         """Infinite, with the outputs that show it and how likely they are."""
         failure = self.delta()
-        output = 2 * failure.outputs[-1][0]  # well inside the region where the promise is broken
+        output = 2 * failure.outputs[-1][0]  # well inside the region where the guarantee is broken
         densities = [float(self.density(place).pdf(output)) for place in failure.pair]
         words = (
             f"the tails of secrets {failure.pair[0]:g} and {failure.pair[1]:g} fall at different rates, so their ratio has no "
@@ -248,7 +251,7 @@ class FloatLaplace(AttackTarget):
         return _scalar(given + _generator(rng).laplace(0.0, scale, given.shape), single)
 
     def impossible(self, outputs: ArrayLike, secret: float) -> NDArray[np.bool_]:
-        """Where an output cannot come from ``secret``, *whatever float the noise was*.
+        """Return where an output cannot come from ``secret``, *whatever float the noise was*.
 
         A float sum ``secret + noise`` is a multiple of the finer of the two spacings (units in the last place) of its
         terms. Whether an output is one is written in its low bits.

@@ -1,15 +1,15 @@
-r"""What an epsilon means for faces, measured on the public faces of a model instead of assumed.
+r"""Meaning of an epsilon for faces, measured on the public faces of a model instead of assumed.
 
-An epsilon on codes says nothing by itself: it is for opposite corners of a public box, and people are nearer to each other than
-that. So a model keeps the codes of some of its public faces (:mod:`~noisewright.images.faces.models.gallery`), and for a
-mechanism they tell
+An epsilon on codes is meaningful only with its metric: it is for opposite corners of a public box, and people are
+nearer to each other than that. Therefore a model keeps the codes of some of its public faces
+(:mod:`~noisewright.images.faces.models.gallery`), and for a mechanism they give
 
 * how far apart two people are, typically (the median) and at the closest, and two faces of one person;
 * the odds that epsilon allows at these distances, :math:`e^{\epsilon d}`;
-* how often the best possible attacker names the right one of these people, who sees one release and knows all of their codes;
-  and what epsilon alone allows anybody (:func:`~noisewright.images.attackers.bayes.gallery_risk`).
+* how often the best possible attacker names the right one of these people, who sees one release and knows all of their
+  codes; and what epsilon alone allows anyone (:func:`~noisewright.images.attackers.bayes.gallery_risk`).
 
-All of it is about public faces, and is published with the promise. Other people may be closer, or farther apart.
+All of it is about public faces, and is published with the guarantee. Other people may be closer, or farther apart.
 
 >>> from noisewright.images.faces import LatentObfuscator, shipped_model
 >>> found = measured_on_public_faces(LatentObfuscator(shipped_model(), epsilon=50))
@@ -34,7 +34,7 @@ from noisewright.images.faces.obfuscator import LatentObfuscator
 __all__ = ["FaceScale", "measured_on_public_faces"]
 
 DRAWS, TOLERANCE = 4000, 0.04
-"""About so many faces are drawn to see how often the best attacker is right; two such shares differ by less than this."""
+"""Approximate number of faces drawn to estimate the best attacker's success; two such rates differ by less than this."""
 
 
 @dataclass(frozen=True)
@@ -49,19 +49,19 @@ class FaceScale:
     typical: float
     """The median distance between two people."""
     faces: float | None
-    """The median distance between two faces of one person; None where nobody is there twice."""
+    """The median distance between two faces of one person; None where no one is there twice."""
     best: float
-    """How often the best attacker on one release is right about these people."""
+    """Success rate of the best attacker on one release for these people."""
     bound: float
-    """How often epsilon allows anybody to be right about them."""
+    """Success rate that epsilon allows anyone for these people."""
 
     @property
     def chance(self) -> float:
-        """How often a blind guess is right."""
+        """Return how often a blind guess is right."""
         return 1 / self.people
 
     def record(self, source: str) -> dict[str, Any]:
-        """Return what was measured as a certificate states it; ``source`` names the model, and so whose faces these are."""
+        """Return the measurement as a certificate states it; ``source`` names the model, and so whose faces these are."""
         pairs = {"typical": self.typical, "closest": self.closest, "same": self.faces}
         return {
             "people": self.people,
@@ -76,7 +76,7 @@ class FaceScale:
         return {"apart": f"{apart:.3f}", "loss": upward(self.epsilon * apart, 6)}
 
     def says(self, stated: Mapping[str, Any]) -> bool:
-        """Return whether somebody else measured the same distances and losses, and a rate within what draws differ by."""
+        """Return whether someone else measured the same distances and losses, and a rate within sampling error."""
         own = self.record(str(stated.get("source", "")))
         if "texts" in stated:  # as certificates of version 1 have it
             rate = re.search(r"names ([0-9]{1,3}(?:\.[0-9]+)?) % of them", stated["texts"][-1])
@@ -90,7 +90,7 @@ class FaceScale:
 
 
 def measured_on_public_faces(hidden: LatentObfuscator) -> FaceScale | None:
-    """The scale of a mechanism on the public faces of its model; None where the file keeps none of two people or more."""
+    """The scale of a mechanism on the public faces of its model; None if the file keeps fewer than two people."""
     gallery = getattr(hidden.model, "gallery", None)
     if gallery is None or len(one_each := gallery.one_each[:, : hidden.components]) < 2:
         return None
@@ -109,6 +109,6 @@ def measured_on_public_faces(hidden: LatentObfuscator) -> FaceScale | None:
         float(apart.min()),
         float(np.median(apart)),
         float(np.median(within)) if len(within) else None,
-        attacker.success(copies, np.random.default_rng(0)),  # a simulation that anybody can repeat
+        attacker.success(copies, np.random.default_rng(0)),  # a simulation that anyone can repeat
         attacker.bound,
     )

@@ -3,16 +3,16 @@ r"""Faces of people who do not exist, for columns and folders of photographs: fi
 A face becomes a code of a public model, the code gets exact noise, and a new face is drawn from the noisy code
 (:mod:`noisewright.images.faces.obfuscator`).
 
-**Guarantee.** ``epsilon`` for each unit of the distance between the codes of two faces, which is 1 between opposite corners of
-the public box: so ``epsilon`` between any two faces whatever, and less between faces that are alike. Only the first
-``components`` elements of a code come out; the others are those of the mean of public faces. Exact: integers are drawn, the
-certificate proves the law of each element, names the model by its SHA-256, and states what epsilon means on the model's public
-faces (:mod:`noisewright.images.face_scale`).
+**Guarantee.** ``epsilon`` for each unit of the distance between the codes of two faces, which is 1 between opposite
+corners of the public box: so ``epsilon`` between any two faces whatever, and less between faces that are alike. Only
+the first ``components`` elements of a code come out; the others equal the mean of public faces. Exact: integers are
+drawn, the certificate proves the law of each element, names the model by its SHA-256, and states the meaning of
+epsilon on the model's public faces (:mod:`noisewright.images.face_scale`).
 
-**The model must be made of public faces**: nothing here protects the people it was made of. Photographs must be cropped and
-aligned as those were; what a picture shows beside a face is coded as if it were one. A picture that lies far from what the model
-can draw is refused, unless ``unlike="draw"`` is given: the small model that comes along was made of drawn faces, and photographs
-are far from those.
+**The model must be made of public faces**: nothing here protects the people it was made of. Photographs must be
+cropped and aligned as those were; other content of a picture is coded as if it were a face. A picture that lies far
+from the model's range is refused, unless ``unlike="draw"`` is given: the small model that comes along was made of
+drawn faces, and photographs are far from those.
 
 >>> hidden = private_faces(epsilon=50)
 >>> hidden
@@ -91,11 +91,12 @@ def private_faces(
 ) -> PrivateFaces:
     """A mechanism on faces of the size of a public model; without one, of the small model that comes along.
 
-    ``components``: how many elements of a code come out; without it, as many as have noise below 0.9 of their standard deviation
-    among public faces. ``weights``: elements share epsilon evenly, or so that the squared error is least. ``attributes``: what of
-    a face passes around the noise, **in the clear**, where the model knows such attributes. ``unlike``: what happens to a
-    picture that lies far from what the model can draw (:mod:`noisewright.images.faces.models.drawable`): it is refused, which is
-    for its owner to see, or drawn nevertheless.
+    ``components``: number of elements of a code that come out; by default those with noise below 0.9 of their standard
+    deviation among public faces. ``weights``: elements share epsilon evenly, or so that the squared error is least.
+    ``attributes``: attributes of a face that pass around the noise, **in the clear**, where the model knows such
+    attributes. ``unlike``: handling of a picture that lies far from the pictures that the model can draw
+    (:mod:`noisewright.images.faces.models.drawable`): it is refused, which is for its owner to see, or drawn
+    nevertheless.
     """
     found = as_model(model)
     if not isinstance(attributes, (list, tuple)) or not all(isinstance(name, str) for name in attributes):
@@ -131,7 +132,7 @@ class PrivateFaces(PictureMechanism):
 
     @property
     def epsilon(self) -> Fraction:
-        """Between any two faces, exactly."""
+        """Epsilon between any two faces, exactly."""
         return self.hidden.epsilon
 
     @property
@@ -147,7 +148,7 @@ class PrivateFaces(PictureMechanism):
 
     @cached_property
     def meaning(self) -> FaceScale | None:
-        """What epsilon means on the public faces of the model."""
+        """Meaning of epsilon on the public faces of the model."""
         return measured_on_public_faces(self.hidden)
 
     @property
@@ -161,13 +162,14 @@ class PrivateFaces(PictureMechanism):
         return None if self.meaning is None else self.meaning.record(self.source)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The proof about the codes, the model, what it passes around the noise, and what epsilon means on public faces."""
+        """Return the certificate: proof about the codes, model, attributes around the noise, meaning of epsilon on
+        public faces."""
         return self.hidden.codes.certificate(
             rng, name=NAME, resources=self.resources, clear=self.clear, measured=self.measured
         )
 
     def in_words(self) -> str:
-        """The promise, what it does not cover, and what epsilon means on public faces."""
+        """Return the guarantee, its limits, and the meaning of epsilon on public faces, in words."""
         return " ".join([super().in_words(), *measured_in_words(self.measured)])
 
     def drawn(self, picture: Picture, bits: Bits) -> Picture:
@@ -191,11 +193,11 @@ class PrivateFaces(PictureMechanism):
 
     @cached_property
     def most_left_out(self) -> float | None:
-        """Limit of what the model may leave out of a picture, by its public people; None if it keeps too few."""
+        """Limit of the part of a picture that the model may leave out, by its public people; None if it keeps too few."""
         return most_left_out(self.hidden.model)
 
     def _check_like(self, pictures: Picture) -> None:
-        """Refuse pictures that lie far from what the model can draw."""
+        """Refuse pictures that lie far from the pictures that the model can draw."""
         if self.unlike == "draw" or not len(pictures) or self.most_left_out is None:
             return
         for start in range(0, len(pictures), TOGETHER):
@@ -211,7 +213,7 @@ class PrivateFaces(PictureMechanism):
 
 
 def measured_in_words(measured: Mapping[str, Any] | None) -> list[str]:
-    """Return what was measured on public faces as a sentence, if something was."""
+    """Return measurements on public faces as a sentence, if any."""
     told = "; ".join(measured_parts(measured))
     return [f"Measured on public faces of the model: {told}."] if told else []
 
@@ -241,7 +243,7 @@ def _rebuilt(certificate: Certificate) -> PrivateFaces:
 def _with_these_codes(certificate: Certificate) -> PrivateFaces:
     document = certificate.document
     model = Resource.from_json(document["resources"][0])
-    draws = document["claim"].get("secret", {}).get("draws", 1)  # of which each is what was measured
+    draws = document["claim"].get("secret", {}).get("draws", 1)  # each was measured
     parts = [{**part, "count": (part["count"] or 0) // draws} for part in document["proof"]["parts"]]
     components = sum(part["count"] for part in parts)
     for weights in get_args(Weights):
@@ -252,7 +254,8 @@ def _with_these_codes(certificate: Certificate) -> PrivateFaces:
 
 
 def _stated(certificate: Certificate) -> Stated | None:
-    """What epsilon means on the public faces of the model, where the certificate states it: measured again from the file."""
+    """Return the meaning of epsilon on the public faces of the model, where the certificate states it: measured again
+    from the file."""
     told = certificate.document.get("measured")
     if not told:
         return None

@@ -1,9 +1,9 @@
-"""What all mechanisms on pictures share: pictures of one public size come in, as files or as pixels, and pictures of that size
-come out.
+"""Base of all mechanisms on pictures: pictures of one public size come in, as files or as pixels, and pictures of that
+size come out.
 
-Files are read within limits and written as PNG without any metadata: both look at what comes in, or at what was drawn, alone.
-The size is public: other pictures are refused, or resized first where ``fit`` says so. Grey and colour likewise: all are read as
-the mechanism has them.
+Files are read within limits and written as PNG without any metadata: both depend on the input, or on the sampled
+output, alone. The size is public: other pictures are refused, or resized first where ``fit`` says so. Grey and colour
+likewise: all are read as the mechanism has them.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ Fit = Literal["refuse", "resize"]
 
 @dataclass(frozen=True)
 class PictureMechanism(BaseMechanism):
-    """The base of mechanisms on pictures of one size; a subclass says which size, draws, and proves what it draws from."""
+    """The base of mechanisms on pictures of one size; a subclass states the size, samples, and proves its law."""
 
     no_channel = "there are too many pictures to list."
 
     fit: Fit = field(default="refuse", kw_only=True)
     clear: tuple[str, ...] = field(default=(), kw_only=True)
-    """What comes out unprotected, in words: the certificate says it. For a part of a picture, the rest of it."""
+    """Unprotected output, in words: the certificate states it. For a part of a picture, the rest of it."""
     name = ""
     whose_size: ClassVar[str] = "the declared size"
     other_sizes: ClassVar[str] = "declare another"
-    """What to do about a picture of another size, beside resizing it."""
+    """Advice about a picture of another size, in addition to resizing it."""
     together: ClassVar[int] = 1
-    """So many pictures are in memory, and drawn, at once."""
+    """Maximum number of pictures that are in memory, and drawn, at once."""
 
     # For subclasses -----------------------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ class PictureMechanism(BaseMechanism):
 
     @property
     def dimension(self) -> int | None:
-        """How many values the pixels of a picture have, which says how large files are; None where any may come in."""
+        """Number of values of the pixels of a picture, which bounds files; None if any size is accepted."""
         return int(np.prod(self.shape)) if self.fit == "refuse" else None
 
     @property
@@ -67,7 +67,7 @@ class PictureMechanism(BaseMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised."""
+        """Guarantee for two pictures."""
         raise TypeError(f"{type(self).__name__} must define guarantee.")
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
@@ -82,18 +82,19 @@ class PictureMechanism(BaseMechanism):
         """New pictures for at most ``together`` of them; for a mechanism that does many at once faster than one by one."""
         return (self.drawn(picture, bits) for picture in pictures)
 
-    # The promise --------------------------------------------------------------------------------------------------------
+    # The guarantee
+    # --------------------------------------------------------------------------------------------------------
 
     def in_words(self) -> str:
-        """The promise, and what it does not cover."""
+        """Return the guarantee and its limits in words."""
         return f"{self.guarantee.in_words(1)} {self.clear_in_words()}"
 
     def clear_in_words(self) -> str:
-        """What the promise does not cover."""
+        """Return the limits of the guarantee in words."""
         return f"In the clear: {'; '.join(clear_words(self.clear)) or 'only the declared size of pictures'}."
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: how good a picture is, is measured on pictures."""
+        """Raise `NoLossError`: quality is measured on pictures."""
         raise NoLossError("pictures have no loss of their own; noisewright images preview shows what an epsilon does.")
 
     # Pictures -----------------------------------------------------------------------------------------------------------
@@ -167,16 +168,16 @@ def no_rebuild(certificate: Certificate) -> PictureMechanism:
 
 
 def clear_words(clear: Iterable[str]) -> list[str]:
-    """Return what comes out unprotected in words: a code of the phrase table stands for its phrase."""
+    """Return the unprotected output in words: a code of the phrase table stands for its phrase."""
     return [phrases.CLEAR.get(one, one) for one in clear]
 
 
 def of_all_draws(certificate: Certificate, inside: Inside) -> Certificate:
     """Return the certificate of all draws for some parts of pictures together.
 
-    Between any two contents the losses of draws add up. For each unit of a distance, the distances do: whoever is shown in n
-    draws is n times as far from somebody else as in one. What was measured is about one draw, and left out where several
-    draws can show one person.
+    Between any two contents the losses of draws add up. For each unit of a distance, the distances do: anyone who is
+    shown in n draws is n times as far from someone else as in one. What was measured is about one draw, and left out
+    where several draws can show one person.
     """
     document, claim = certificate.document, certificate.document["claim"]
     parts = [Part(part.certificate, (part.count or 1) * inside.draws) for part in parts_of(certificate)]

@@ -1,9 +1,9 @@
-"""Ways to obfuscate a picture that is at hand, whatever its size: what a folder of photographs is put through.
+"""Ways to obfuscate a picture that is at hand, whatever its size: methods for a folder of photographs.
 
-A method turns one picture into another and says what it promises about pictures of that size. The methods on pixels make a
-mechanism for each size that comes along, and so the size of every picture is in the clear; so is everything outside of regions,
-where there are some. The method on faces takes a picture, or each region, for one face, which comes out in the size of its model,
-or in that of the region.
+A method turns one picture into another and states its guarantee for pictures of that size. The methods on pixels make
+a mechanism for each size that comes along, and so the size of every picture is in the clear; so is everything outside
+of regions, if regions are given. The method on faces takes a picture, or each region, for one face, which comes out in
+the size of its model, or in the size of the region.
 
 >>> import numpy as np
 >>> method = PixelMethod("laplace", Fraction(50), {"block": 8})
@@ -56,15 +56,15 @@ SIZE, OUTSIDE = (
 
 @dataclass(frozen=True)
 class Promise:
-    """What is promised about a whole picture, whatever it was drawn in."""
+    """Guarantee for a whole picture, whatever its parts."""
 
     guarantee: Guarantee
     alone: str
     """The same in words, for two pictures as far apart as any."""
     clear: str
-    """What it does not cover, in a sentence."""
+    """Limits of the guarantee, in a sentence."""
     each: Guarantee | None = None
-    """Where faces or places are drawn for epsilon each: the promise about one of them."""
+    """Where faces or places are drawn for epsilon each: the guarantee about one of them."""
     measured: Mapping[str, Any] | None = None
     """The meaning of epsilon on public faces, as a record, if it was measured."""
 
@@ -75,17 +75,17 @@ class Promise:
 
     @property
     def unmeasured(self) -> str:
-        """The promise and what it does not cover, without what was measured."""
+        """The guarantee and its limits, without measurements."""
         return f"{self.alone} {self.clear}"
 
 
 class Method(Protocol):
-    """What obfuscates single pictures."""
+    """Method that obfuscates single pictures."""
 
     def drawn(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> tuple[Picture, int]:
         """The picture that may be shown, and how many faces or regions of it were drawn for epsilon each (1 for the whole).
 
-        A ``NoisewrightError`` for one that cannot be done. ``source`` is its file, for methods that are told about each.
+        A ``NoisewrightError`` for one that cannot be done. ``source`` is its file, for methods that need it.
         """
 
     def obfuscated(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> Picture:
@@ -93,23 +93,24 @@ class Method(Protocol):
         return self.drawn(picture, rng, source)[0]
 
     def mechanisms(self, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
-        """What pictures of this size are drawn by."""
+        """Return the mechanisms for pictures of this size."""
 
     def certificate(self, height: int, width: int, channels: int, places: int = 1) -> Certificate:
         """Return the certificate of pictures of this size, with at most ``places`` drawn places in each."""
         return self.mechanisms(height, width, channels)[0].certificate()
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
-        """What is promised about a whole picture of this size, at most so many ``places`` of which were drawn."""
+        """Return the guarantee for a whole picture of this size, with at most ``places`` sampled places."""
 
 
 @dataclass(frozen=True, eq=False)
 class PixelMethod(Method):
     """A mechanism on pixels for pictures of any size, or for regions of them.
 
-    ``epsilon`` is between any two pictures, and regions, which lie apart, share it in proportion to their sizes: their losses add
-    up to it. With ``pixels`` it is between pictures that differ in at most so many of the pixels that are drawn, wherever these
-    lie. A ``mask`` marks single pixels; the smallest rectangle around them is drawn, and what is not marked is put back.
+    ``epsilon`` is between any two pictures, and regions, which lie apart, share it in proportion to their sizes: their
+    losses add up to it. With ``pixels`` it is between pictures that differ in at most that number of sampled pixels,
+    wherever these lie. A ``mask`` marks single pixels; the smallest rectangle around them is drawn, and the rest is
+    put back.
     """
 
     kind: str
@@ -129,7 +130,7 @@ class PixelMethod(Method):
             object.__setattr__(self, "regions", (Region.around(self.mask),))
         _apart(self.regions)
         side, least = self.options.get("block", 16), {"between": "pixels", "colours": "grey"}
-        # For a small picture and epsilon = 1: what is wrong with the options for all pictures is said now, and once.
+        # For a small picture and epsilon = 1: errors in the options are raised once, before any picture.
         PIXELS[self.kind](epsilon=1, width=side, height=side, **{**self.options, **least})
 
     def drawn(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> tuple[Picture, int]:
@@ -152,11 +153,11 @@ class PixelMethod(Method):
         return _made(self, height, width, channels)
 
     def certificate(self, height: int, width: int, channels: int, places: int = 1) -> Certificate:
-        """Of all that is drawn in a picture of this size, whatever the number of regions."""
+        """Return the certificate of everything sampled in a picture of this size, for any number of regions."""
         return whole_certificate(self.mechanisms(height, width, channels), inside=self.inside)
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
-        """Of all regions together."""
+        """Return the guarantee of all regions together."""
         made = self.mechanisms(height, width, channels)
         found = made[0].guarantee
         if self.regions and isinstance(found.metric, ChangedPixels):
@@ -204,12 +205,12 @@ class FaceMethod(Method):
         return (replace(self.faces, clear=(*self.faces.clear, *([SIZE, OUTSIDE] if self.regions else []))),)
 
     def certificate(self, height: int, width: int, channels: int, places: int = 1) -> Certificate:
-        """Of all regions together: per unit of the distance of codes, and their distances add up."""
+        """Return the certificate of all regions together: per unit of the distance of codes, and their distances add up."""
         found, many = super().certificate(height, width, channels), len(self.regions)
         return found if not many else of_all_draws(found, Inside("region", many, many))
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
-        """Return the promise for all regions together and for each, or for the whole picture if it has none."""
+        """Return the guarantee for all regions together and for each, or for the whole picture if it has none."""
         if not self.regions:
             made = self.mechanisms(height, width, channels)[0]
             found = made.guarantee
@@ -218,7 +219,7 @@ class FaceMethod(Method):
 
 
 def promise_of_each(made: PictureMechanism, many: int, part: Literal["region", "place"]) -> Promise:
-    """What is promised where so many faces or places of a picture, at most, are drawn by a mechanism for epsilon each.
+    """Return the guarantee if at most ``places`` faces or places of a picture are sampled with epsilon each.
 
     Losses add up, and no two contents of one are farther apart than 1.
     """
@@ -235,7 +236,7 @@ def promise_of_each(made: PictureMechanism, many: int, part: Literal["region", "
 
 @lru_cache(maxsize=64)
 def _made(method: PixelMethod, height: int, width: int, channels: int) -> tuple[BlockMechanism, ...]:
-    """By the identity of the method: its mask cannot be compared."""
+    """Return the mechanism, cached by the identity of the method: its mask cannot be compared."""
     options = {**method.options, "colours": "grey" if channels == 1 else "rgb"}
     make, epsilon = PIXELS[method.kind], method.epsilon
     regions = [region.inside(height, width) for region in method.regions]

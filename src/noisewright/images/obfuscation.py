@@ -1,10 +1,10 @@
 """Folders of photographs, obfuscated into a folder that appears whole or not at all.
 
-What is published are pictures as PNG without metadata (unless plain entries of EXIF are asked for, see
-:mod:`noisewright.images.pictures.metadata`), in random order and under numbers (names of files often tell who is on
-them), and the certificates for the sizes of those in which something was drawn. All files have the same time. What is wrong
-with a single file is told to the owner in one sentence, and the rest is done. Pictures stream through: a few at a time are in
-memory.
+The output consists of pictures as PNG without metadata (unless plain entries of EXIF are requested, see
+:mod:`noisewright.images.pictures.metadata`), in random order and under numbers (names of files often reveal the
+people), and the certificates for the sizes of pictures in which something was sampled. All files have the same time. A
+problem with a single file is reported to the data owner in one sentence, and the rest is done. Pictures stream
+through: a few at a time are in memory.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp", "
 
 @dataclass(frozen=True)
 class Obfuscated:
-    """What came of one file; ``source`` is secret."""
+    """Result for one file; ``source`` is secret."""
 
     source: Path
     target: Path | None
-    """The new file; None where there is none."""
+    """New file; None if it was not written."""
     problem: str | None = None
-    """What was wrong, in one sentence."""
+    """Problem with the file, in one sentence."""
     size: tuple[int, int, int] | None = None
     """Rows, columns and channels of what came out."""
     thumbnails: tuple[bytes, bytes] | None = None
-    """Small pictures before (secret) and after, where they were asked for."""
+    """Small pictures before (secret) and after, if requested."""
     places: int = 1
-    """How many faces or regions of it were drawn for epsilon each; 0 where it came out as it was, without a promise."""
+    """Number of its faces or regions sampled for epsilon each; 0 where it came out as it was, without a guarantee."""
 
 
 Before = Callable[[Sequence[Obfuscated]], None]
@@ -71,10 +71,11 @@ def obfuscate_picture(
     replace: bool = False,
     before: Before | None = None,
 ) -> Obfuscated:
-    """One file through the method, into a PNG file with its certificate beside it: new ones, unless they may ``replace`` others.
+    """One file through the method, into a PNG file with its certificate next to it: new ones, unless they may
+    ``replace`` others.
 
-    Where nothing was drawn, nothing is promised, and there is no certificate. ``before`` is called with what will be there,
-    before it is.
+    Where nothing was drawn, nothing is guaranteed, and no certificate is written. ``before`` is called with the
+    result, before it is.
     """
     path = Path(target).absolute()
     check_free(path, replace)
@@ -95,8 +96,8 @@ def obfuscate_picture(
             file_of.write(what)
             file_of.flush()
             os.fsync(file_of.fileno())
-        # All is on the disk. The old certificates go, the picture appears, and then its certificate: whenever this ends, none
-        # stands beside a picture that it is not about.
+        # All is on the disk. The old certificates go, the picture appears, and then its certificate: whenever this
+        # ends, none stands next to a picture that it is not about.
         for taken in others:
             taken.unlink(missing_ok=True)
     return done
@@ -117,9 +118,9 @@ def obfuscate_pictures(
 ) -> list[Obfuscated]:
     """Every file through the method, into the new folder ``target``; the results in the order of ``files``.
 
-    ``thumbnails``: how many of them come with small pictures of both sides, for the owner. ``before`` is called with the results
-    when all is done and before the folder is there: if it fails, there is none. Where not a single file can be done,
-    no folder is made, and what is wrong with the first is the error.
+    ``thumbnails``: number of results with small pictures of both sides, for the owner. ``before`` is called with the
+    results when all is done and before the folder is there: if it fails, no folder is written. Where not a single file
+    can be done, no folder is made, and the problem of the first is the error.
     """
     folder = Path(target).absolute()
     if not is_whole(workers) or not 1 <= workers <= 256:
@@ -186,13 +187,13 @@ def _ahead(jobs: Iterator[_Job], workers: int) -> Iterator[_Done]:
 
 
 def thumbnail(picture: Picture, side: int = 160) -> bytes:
-    """The bytes of a small PNG of a picture, at most so many pixels wide and high."""
+    """The bytes of a small PNG of a picture, with a maximum width and height in pixels."""
     step = max(1, -(-max(picture.shape[:2]) // side))
     return png_of(picture[::step, ::step].copy())
 
 
 def _certificates_of(picture: Path) -> list[Path]:
-    """The certificates that stand beside a picture, whatever its size was."""
+    """The certificates that stand next to a picture, whatever its size was."""
     found = picture.parent.glob(f"{glob.escape(picture.stem)}.certificate-*.json")
     return [
         path for path in found if re.fullmatch(r"certificate-\d+x\d+(-grey)?\.json", path.name[len(picture.stem) + 1 :])
@@ -202,7 +203,8 @@ def _certificates_of(picture: Path) -> list[Path]:
 def _certificate(
     method: Method, size: tuple[int, int, int], places: int, also: Sequence[str] = ()
 ) -> tuple[str, bytes]:
-    """Return the certificate of pictures of a size with at most ``places`` each, and what is ``also`` seen: name, content."""
+    """Return the certificate of pictures of a size with at most ``places`` each, and visible files in ``also``: name,
+    content."""
     (height, width, channels), found = size, method.certificate(*size, places=max(places, 1))
     stated = found.with_clear([*found.document.get("in_the_clear", ()), *also])
     return f"certificate-{width}x{height}{'-grey' if channels == 1 else ''}.json", stated.to_json().encode()

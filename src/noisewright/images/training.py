@@ -35,7 +35,7 @@ def train_model(
     progress: Callable[[int, int | None], None] | None = None,
     **options: Any,
 ) -> FaceModel:
-    """A model of this kind from *public* faces, written to a file; the options are those of its own trainer.
+    """A model of this kind from *public* faces, written to a file; the options belong to its own trainer.
 
     ``code`` is the length of codes for all of them but attgan, whose ``scale`` says it. Networks need PyTorch, and go on from a
     checkpoint where there is one.

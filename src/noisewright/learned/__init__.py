@@ -1,4 +1,4 @@
-"""Learning from private data, learned privatisers, what these can reach at best, and what attackers find out."""
+"""Learning from private data, learned privatisers, their optima, and attacks on them."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What comes before a training: budgets, private classes, families, settings and attackers, checked."""
+"""Preparation of a training: budgets, private classes, families, settings and attackers, checked."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def settings_of(family: str, loss: str, seed: int, rows: int, own: Mapping[str, 
 
 
 def check_free(budgets: list[float], costs: list[float], numeric: Floats, codes: Codes) -> None:
-    """From some budget on a constant is within it, and tells nothing."""
+    """Refuse a budget that a constant satisfies: a constant reveals nothing."""
     parts = [float(column.var()) for column in numeric.T]
     parts += [1 - float(np.bincount(column).max()) / len(column) for column in codes.T]
     free = sum(cost * part for cost, part in zip(costs, parts, strict=True))

@@ -1,16 +1,18 @@
-r"""Metric privacy behind a learned privatiser: certified mechanisms of the house on what it releases, and then both promises.
+r"""Metric privacy behind a learned privatiser: certified mechanisms on its releases, which then have both guarantees.
 
-What a privatiser releases lies in public ranges and lists of labels. Exact noise on every column then promises ``epsilon``
-**between any two records**, whatever the privatiser did before: for outputs ``o`` and noiseless releases ``v``,
+What a privatiser releases lies in public ranges and lists of labels. Exact noise on every column then guarantees
+``epsilon`` **between any two records**, whatever the privatiser did before: for outputs ``o`` and noiseless releases
+``v``,
 
 .. math:: P(o \mid x) = \sum_v P(v \mid x) \prod_j M_j(o_j \mid v_j) \le e^{\sum_j \epsilon_j} P(o \mid x'),
 
-because every ``M_j`` loses at most :math:`\epsilon_j` between any two values of its range. And noise never makes a private value
-easier to guess, so what was measured of the privatiser still holds; the distortion is larger, and is measured again.
+because every ``M_j`` loses at most :math:`\epsilon_j` between any two values of its range. And noise never makes a
+private value easier to guess, so the measurement of the privatiser still holds; the distortion is larger, and is
+measured again.
 
-**The privatiser must be fixed**: the sum is over what one and the same privatiser does to ``x`` and to ``x'``. Where it was
-trained on the records that it releases, another record would have made another privatiser, which changes all the other records
-otherwise; no epsilon covers what they tell then. Promise and certificate say so.
+**The privatiser must be fixed**: the sum is over one and the same privatiser's changes to ``x`` and to ``x'``. Where
+it was trained on the records that it releases, another record would have made another privatiser, which changes all
+the other records otherwise; no epsilon covers their leakage then. Guarantee and certificate state this.
 """
 
 from __future__ import annotations
@@ -63,12 +65,12 @@ class CertifiedPrivatiser:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is proved: epsilon between any two records that the privatiser was not trained on."""
+        """Proved guarantee: epsilon between any two records that the privatiser was not trained on."""
         return replace(self.noise.guarantee, conditions=(UNTRAINED,))
 
     @property
     def guarantees(self) -> tuple[ContextAware, Guarantee]:
-        """Both promises: what was measured of the privatiser, and what is proved of the noise."""
+        """Both guarantees: the measured one of the privatiser, and the proved one of the noise."""
         stated = replace(self.privatiser.guarantee, distortion=self.distortion, most_distortion=None)
         return stated, self.guarantee
 

@@ -33,18 +33,18 @@ Codes = NDArray[np.int64]
 
 MOST_CATEGORIES = 200
 KINDS = {str, bool, int, float}
-"""What labels are, all of a column alike."""
+"""Types of labels, the same for all of a column."""
 LARGEST, SMALLEST = 1e100, 1e-100
 """Larger numbers, and smaller standard deviations, have squares that no float holds."""
 MOST_SINGLE, MOST_NUMERALS = 10, 10
 """A few numbers among words are labels; more of them are a column of numbers with odd cells."""
 FARTHEST = 1e12
-"""A number so many standard deviations away is refused: nothing like it was learned from."""
+"""Largest accepted distance of a number from the mean, in standard deviations: beyond it there was no training data."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """A column of numbers: what it is standardised by, whether it is whole, and its public range, if it has one."""
+    """A column of numbers: its standardisation, whether it holds integers, and its public range, if it has one."""
 
     name: str
     centre: float
@@ -57,8 +57,8 @@ class Number:
     def step(self) -> float:
         """Released numbers are multiples of it: about a hundredth of a standard deviation, a power of two.
 
-        The last digits of a sum of an old number and a change tell both apart: whoever knows how many decimals the old numbers
-        have finds them again. On a step that is the same for all records there are no such digits.
+        The last digits of a sum of an old number and a change distinguish both: anyone who knows how many decimals the
+        old numbers have finds them again. On a step that is the same for all records there are no such digits.
         """
         return 1.0 if self.whole else 2.0 ** math.floor(math.log2(self.scale / 64))
 
@@ -81,7 +81,7 @@ class Columns:
     def of(
         cls, table: Any, categorical: Sequence[Hashable] | None = None, bounds: Mapping[Any, Any] | None = None
     ) -> Columns:
-        """What a table has; ``categorical`` names columns that hold labels though they look like numbers."""
+        """Return the columns of a table; ``categorical`` names columns that hold labels though they look like numbers."""
         given = as_columns(table)
         named = [str(name) for name in categorical or ()]
         for name in [*named, *map(str, bounds or ())]:
@@ -110,7 +110,7 @@ class Columns:
 
     @property
     def categories(self) -> tuple[int, ...]:
-        """How many labels each of these has."""
+        """Return how many labels each of these has."""
         return tuple(len(column.labels) for column in self.labels)
 
     def encode(self, table: Any) -> tuple[Floats, Codes]:
@@ -132,7 +132,7 @@ class Columns:
         return numeric, codes
 
     def decode(self, table: Any, changes: Floats, codes: Codes) -> Any:
-        """The table with changed numbers (in standard deviations) and new labels; what was an array stays one."""
+        """The table with changed numbers (in standard deviations) and new labels; an array stays an array."""
         given = as_columns(table)
         out: dict[str, NDArray[Any]] = {}
         for place, number in enumerate(self.numbers):
@@ -142,7 +142,7 @@ class Columns:
             new *= 1 / number.step  # a power of two: nothing is rounded here
             np.rint(new, out=new)
             new *= number.step
-            new += 0.0  # no zero with a sign, which would tell the side
+            new += 0.0  # without a signed zero, which would reveal the side
             if number.low is not None and number.high is not None:
                 ends = (number.low, number.high)
                 np.clip(new, *((math.ceil(ends[0]), math.floor(ends[1])) if number.whole else ends), out=new)
@@ -174,7 +174,7 @@ class Columns:
 
     @classmethod
     def from_json(cls, data: Any) -> Columns:
-        """From plain data; any error where that is nonsense."""
+        """Build it from plain data; raise any error if invalid."""
         found: list[Number | Category] = []
         for entry in data:
             rest = {name: value for name, value in entry.items() if name != "kind"}
@@ -201,7 +201,7 @@ def category_from(data: Any) -> Category:
 
 
 def _checked(number: Number) -> Number:
-    """A column of numbers that a file told of; ``ValueError`` where it makes no sense."""
+    """A column of numbers from a file; raise ``ValueError`` if invalid."""
     ends = (number.low, number.high)
     if type(number.name) is not str or type(number.whole) is not bool or (number.low is None) != (number.high is None):
         raise ValueError("a number")
@@ -325,7 +325,7 @@ def _column(name: str, values: NDArray[Any], labelled: bool, bounds: tuple[float
 
 
 def _numbers(name: str, values: NDArray[Any], fitted: Number | None = None) -> Floats:
-    """A column as floats that can be computed with; with ``fitted``, near what a privatiser was fitted on as well."""
+    """A column as floats that can be computed with; with ``fitted``, also in the range of the data it was fitted on."""
     if values.dtype.kind not in "iuf":
         raise DataError(f"the column {name!r} must hold numbers.")
     found = np.asarray(values, np.float64)
@@ -380,7 +380,7 @@ def _plain(column: Any) -> Any:
 
 
 def _narrow(column: NDArray[Any]) -> NDArray[Any]:
-    """A column of an array of objects as what it holds."""
+    """A column of an array of objects with the type of its values."""
     if column.dtype != object:
         return column
     values = column.tolist()
@@ -389,7 +389,7 @@ def _narrow(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def _whole(values: Floats, dtype: Any) -> NDArray[Any]:
-    """Rounded, and within what the type of the column holds."""
+    """Rounded, and within the range of the column's type."""
     ends = np.iinfo(dtype if np.dtype(dtype).kind in "iu" else np.int64)
     return np.clip(np.rint(values), float(ends.min), float(ends.max) * (1 - 2**-53)).astype(ends.dtype)
 

@@ -1,8 +1,8 @@
-r"""Drawing from a trained privatiser: NumPy alone, with the random bits of the house.
+r"""Drawing from a trained privatiser: NumPy alone, with cryptographic random bits.
 
-A privatiser of one point is a few arrays: shifts and noises of two classes, a table of probabilities, or the layers of a network.
-:func:`drawer_of` makes of them what changes records; the arrays are checked first, as files may say anything. Numbers are
-drawn in floats: nothing is proved about them. Tables are rounded to whole numbers over 2^40 and drawn exactly.
+A privatiser of one point is a few arrays: shifts and noises of two classes, a table of probabilities, or the layers of
+a network. :func:`drawer_of` makes a sampler of them; the arrays are checked first, as files may say anything. Numbers
+are drawn in floats: nothing is proved about them. Tables are rounded to integers over 2^40 and drawn exactly.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Drawer", "NetworkDrawer", "ShiftDrawer", "TableDrawer", "drawer_of",
 
 SLOPE = np.float32(0.2)
 ROWS = 4096
-"""So many rows go through a network together: what layers pass on to each other stays near the processor."""
+"""Maximum number of rows that go through a network together: intermediate arrays stay in the processor's cache."""
 TABLE_BITS = 40
 
 
@@ -32,7 +32,7 @@ class Drawer(ABC):
 
     @abstractmethod
     def draw(self, numeric: Floats, codes: Codes, truth: Codes | None, bits: Bits) -> tuple[Floats, Codes]:
-        """How much each standardised number changes, and the new places of labels."""
+        """Return how much each standardised number changes, and the new places of labels."""
 
 
 class ShiftDrawer(Drawer):
@@ -87,7 +87,7 @@ class TableDrawer(Drawer):
 
 
 class NetworkDrawer(Drawer):
-    """The layers of a network beside the record itself."""
+    """The layers of a network next to the record itself."""
 
     def __init__(
         self, arrays: Mapping[str, NDArray[Any]], numbers: int, categories: tuple[int, ...], beside: tuple[int, ...]
@@ -112,7 +112,7 @@ class NetworkDrawer(Drawer):
         finite = [np.isfinite(array).all() for array in self.layers.values()]
         if self.leaning.shape != (len(categories),) or not all(finite) or not np.isfinite(self.leaning).all():
             raise ValueError("layers")
-        # each row ends in a 1, so that what is added to a sum is one more row of its matrix
+        # each row ends in a 1, so that the offset of a sum is one more row of its matrix
         own = self.layers
         self.first = np.concatenate([own["w0"], own["b0"]])
         self.past = np.concatenate([own["skip"], own["b2"]])
@@ -153,7 +153,7 @@ class NetworkDrawer(Drawer):
 
 
 class _Room:
-    """What the layers write into, block after block: new memory for each would cost as much as the layers."""
+    """Buffers of the layers, reused for each block: new memory for each would cost as much as the layers."""
 
     def __init__(self, rows: int, inputs: int, hidden: int, shown: int) -> None:
         widths = (inputs, hidden, hidden, hidden, shown, shown)
@@ -177,7 +177,7 @@ def drawer_of(
     classes: tuple[int, ...],
     given: str,
 ) -> Drawer:
-    """The drawer that a file tells of; ``ValueError`` or ``LookupError`` where it tells nonsense."""
+    """The drawer of a file; raise ``ValueError`` or ``LookupError`` if invalid."""
     if family == "shifts":
         if (numbers, categories, classes) != (1, (), (2,)):
             raise ValueError("shifts")

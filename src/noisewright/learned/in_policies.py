@@ -1,15 +1,16 @@
-r"""A trained privatiser for columns of a policy: rows are changed by it, and **no epsilon** is promised.
+r"""A trained privatiser for columns of a policy: rows are changed by it, and **no epsilon** is guaranteed.
 
-``mechanism = "learned"`` in a policy, with the file of a privatiser. It is no mechanism like the others: its promise is of the
-kind ``context-aware`` (:class:`~noisewright.core.guarantee.ContextAware`), so it has no certificate, costs nothing of a budget,
-and plan, certificate, report and ledger list its columns among those that are not protected in that sense, with what was
-measured of it. Unlike the files that other mechanisms need, that of a privatiser is not public: see
-:data:`~noisewright.learned.model_files.KEEP`.
+``mechanism = "learned"`` in a policy, with the file of a privatiser. It differs from the other mechanisms: its
+guarantee is of the kind ``context-aware`` (:class:`~noisewright.core.guarantee.ContextAware`), so it has no
+certificate, costs nothing of a budget, and plan, certificate, report and ledger list its columns among those that are
+not protected in that sense, with its measurements. Unlike the files that other mechanisms need, a privatiser's file is
+not public: see :data:`~noisewright.learned.model_files.KEEP`.
 
-The columns of the policy are those that it was trained on, in their order. Only a privatiser that is given the record alone can
-be used. One that is given the private values as well (``given="xy"``) reads a column that must not be released, and a column of a
-policy is read to be released, kept, or perturbed under its own name: a policy could not say what becomes of the private one,
-and a mistake would hand it out. Such a privatiser is used in Python, where the caller holds both.
+The columns of the policy are those that it was trained on, in their order. Only a privatiser with the record alone as
+input can be used. One that is given the private values as well (``given="xy"``) reads a column that must not be
+released, and a column of a policy is read to be released, kept, or perturbed under its own name: a policy could not
+say the use of the private one, and a mistake would hand it out. Such a privatiser is used in Python, where the caller
+holds both.
 """
 
 from __future__ import annotations
@@ -110,11 +111,11 @@ class ChangedColumns:
 
     @property
     def guarantee(self) -> ContextAware:
-        """What was measured, about one population and on average."""
+        """Guarantee that was measured, about one population and on average."""
         return self.privatiser.guarantee
 
     def in_words(self) -> str:
-        """What is promised, and what is not."""
+        """Return the guarantee and its limits, in words."""
         return f"No epsilon. {self.guarantee.in_words()}"
 
     def release(self, values: Any, rng: Rng = None) -> tuple[Any, ...]:
@@ -134,11 +135,11 @@ class ChangedColumns:
         return {name: _plain(part) for name, part in zip(self.columns, parts, strict=True)}
 
     def certificate(self, rng: np.random.Generator | None = None) -> NoReturn:
-        """There is none."""
+        """Raise an error: it has no certificate."""
         raise ParameterError(NO_CERTIFICATE)
 
     def map(self, distance: float) -> float:
-        """Nothing is promised at any distance."""
+        """Nothing is guaranteed at any distance."""
         return float("inf") if distance else 0.0
 
     def error(self, loss: str = "absolute") -> float:
@@ -148,7 +149,7 @@ class ChangedColumns:
         )
 
     def channel(self) -> NoReturn:
-        """There is none."""
+        """Raise an error: it has no channel."""
         raise NoChannelError("a learned privatiser has no channel of finitely many secrets.")
 
     def __repr__(self) -> str:

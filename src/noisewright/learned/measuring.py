@@ -1,10 +1,10 @@
-"""What a trained privatiser does to records that nobody learned from: what it really spends, and what can be guessed then.
+"""Measurement of a trained privatiser on held-out records: its distortion, and the accuracy of attackers.
 
-Everything is measured on releases as they come out, rounded and clipped. Fresh attackers (:mod:`.evaluation`) learn from
-releases of the records that the privatiser learned from; the best is chosen on a third of the others, and judged on the rest.
-What is stated is the better of that one and of the adversary that watched the training. For one column of labels the latter
-knows the mechanism and counted the records: of so few outputs nobody makes more, and no attackers are trained. Beside it stands
-the theoretical optimum at the same distortion, where there is one to compute.
+Everything is measured on releases as they come out, rounded and clipped. Fresh attackers (:mod:`.evaluation`) learn
+from releases of the records that the privatiser learned from; the best is chosen on a third of the others, and judged
+on the rest. What is stated is the better of that one and of the adversary that watched the training. For one column of
+labels the latter knows the mechanism and counted the records: no attacker can learn more from few outputs, and no
+attackers are trained. Next to it stands the theoretical optimum at the same distortion, where there is one to compute.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ __all__ = [
 
 WATCHING = "the adversary of the training"
 MOST_LEARNED = 10_000
-"""Attackers learn from about so many rows: of few records from several draws of each, at most :data:`MOST_DRAWS`."""
+"""Approximate number of rows that attackers learn from: for few records several draws of each, at most :data:`MOST_DRAWS`."""
 MOST_DRAWS = 5
 MOST_MEASURED = 12_000
-"""So many records that were learned from, and as many held-out ones, are released to measure."""
+"""Maximum number of training records, and of held-out ones, that are released to measure."""
 NORMAL = 1.959964
 MUCH = 0.9
 """Who surely spends less than this share of a budget leaves much of it."""
@@ -50,14 +50,14 @@ MUCH = 0.9
 
 @dataclass(frozen=True)
 class Point:
-    """One budget of a curve: what is spent of it, and what is guessed from releases of held-out records.
+    """One budget of a curve: its distortion, and the accuracy on releases of held-out records.
 
-    ``spent``: the mean distortion of what is released, with an interval of 95 %, and ``by_column``; ``accuracy``: for each
-    private variable how often the best adversary was right (``best``, of those that were ``tried``), with such an interval, on
-    ``judged`` records; ``told``: how many nats of it were found in releases, which is no more than they tell, likewise;
-    ``optimum``: the accuracy that the best mechanism leaves at the distortion that is spent, None where it is not computed;
-    ``prior``: how often a blind guess is right; ``loss``: what the adversary of the training lost, all variables together,
-    ``prior_loss`` blindly; ``rested``: whether the training came to rest.
+    ``spent``: the mean distortion of releases, with an interval of 95 %, and ``by_column``; ``accuracy``: the best
+    adversary's accuracy for each private variable (``best``, of those that were ``tried``), with such an interval, on
+    ``judged`` records; ``told``: how many nats of it were found in releases, which is at most their information,
+    likewise; ``optimum``: the accuracy that the best mechanism leaves at the distortion that is spent, None where it
+    is not computed; ``prior``: how often a blind guess is right; ``loss``: what the adversary of the training lost,
+    all variables together, ``prior_loss`` blindly; ``rested``: whether the training came to rest.
     """
 
     distortion: float
@@ -81,18 +81,19 @@ class Point:
 
     @property
     def over_budget(self) -> bool:
-        """Whether more is spent than allowed, by more than the interval."""
+        """Return whether more is spent than allowed, by more than the interval."""
         return self.spent_between[0] > self.distortion
 
     @property
     def missed(self) -> bool:
-        """Whether much of the budget is left although attackers surely find something: the training did not see what they do."""
+        """True if much of the budget is left although attackers succeed: the training missed their attack."""
         found = any(low > blind for (low, _), blind in zip(self.accuracy_between, self.prior, strict=True))
         return found and self.spent_between[1] < MUCH * self.distortion
 
     @property
     def converged(self) -> bool:
-        """Whether the training came to rest with its budget spent, and its adversary saw what fresh attackers see.
+        """Return whether the training came to rest with its budget spent, and its adversary saw what fresh attackers
+        see.
 
         This is not a proof of being the best: compare ``accuracy`` with ``optimum``, where that is known.
         """
@@ -129,7 +130,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Guessed:
-    """What was found out about one private variable: by whom, how often he was right, of how many records, and nats."""
+    """Attack on one private variable: the attacker, its accuracy, number of records, and nats."""
 
     best: str
     accuracy: Estimate
@@ -165,7 +166,7 @@ def measured_rows(apart: NDArray[np.bool_], seed: int) -> Codes:
 
 
 def draws_of(rows: int) -> int:
-    """How often every record is released for attackers to learn from."""
+    """Return how often every record is released for attackers to learn from."""
     return int(np.clip(MOST_LEARNED // max(rows, 1), 1, MOST_DRAWS))
 
 
@@ -178,10 +179,10 @@ def guessed(
     attackers: Sequence[str],
     seed: int,
 ) -> list[Guessed]:
-    """What is found out about each private variable, on held-out records.
+    """Return the attack on each private variable, on held-out records.
 
-    ``watched`` is how often the adversary of the training was right about all of them. Without attackers there is one column
-    of labels, and what it tells is counted.
+    ``watched`` is the accuracy of the training's adversary for all of them. Without attackers, the release has one
+    column of labels and its information is counted.
     """
     from noisewright.learned.evaluation.attack import attack_release
 
@@ -200,7 +201,7 @@ def guessed(
 def best_beside(
     columns: Columns, costs: Sequence[float], table: Any, truth: Codes, given: str, spent: float
 ) -> tuple[Optimum | None, ...]:
-    """For each private variable: the optimum at a distortion, were the law that of these records."""
+    """Return for each private variable the optimum at a distortion under the empirical law of these records."""
     numeric, codes = columns.encode(table)
     parts: dict[str, Any] = {number.name: numeric[:, place] for place, number in enumerate(columns.numbers)}
     parts |= {label.name: codes[:, place].astype(str) for place, label in enumerate(columns.labels)}
@@ -219,7 +220,8 @@ def _seen(columns: Columns, table: Mapping[str, NDArray[Any]]) -> dict[str, NDAr
 
 
 def _counted(columns: Columns, tables: Sequence[Any], truth: Codes, apart: NDArray[np.bool_]) -> Estimate:
-    """What one column of labels tells of a class: releases of known records are counted, held-out ones believed from that."""
+    """Return the accuracy for a class from one column of labels: releases of known records are counted, held-out ones
+    believed from that."""
     (label,), classes = columns.labels, int(truth.max()) + 1
     counts = np.full((len(label.labels), classes), 1 / classes)
     outputs = [columns.encode(one)[1][:, 0] for one in tables]

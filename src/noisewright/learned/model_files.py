@@ -30,7 +30,7 @@ KEEP = (
     "covers it. Nor does one cover its digest and what was measured, which a certificate states. Hand them out only where all "
     "of these records may be told about."
 )
-"""What becomes of the file of a privatiser; said wherever one is written or used."""
+"""Warning about the file of a privatiser, shown wherever one is written or used."""
 
 LARGEST = 1e6
 """No training comes to weights beyond this; with them numbers would come out that are none."""
@@ -106,7 +106,7 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
 
 
 def _point(entry: dict[str, Any]) -> Point:
-    """A point that a file told of; ``ValueError`` where its numbers cannot be."""
+    """A point from a file; raise ``ValueError`` if its numbers are invalid."""
     if set(entry) != {field.name for field in fields(Point)}:
         raise ValueError("a point")
     read: dict[str, Any] = {name: _tuples(one) for name, one in entry.items()}
@@ -147,7 +147,7 @@ def _tuples(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON holds: NumPy's numbers and tuples as Python's numbers and lists; names of columns as text."""
+    """Return plain data for JSON: NumPy's numbers and tuples as Python's numbers and lists; names of columns as text."""
     if isinstance(value, dict):
         return {str(name): _plain(one) for name, one in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):

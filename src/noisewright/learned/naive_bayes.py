@@ -18,9 +18,9 @@ standard deviation  ``sqrt(m)/(m+1)``      noise that stays on the half line, as
 * ``split="all"``: the budget is shared by all released values of all classes, which also covers *one record
   replaced*, its class included. This is the rule of the published experiments.
 
-``std_mechanism`` is the choice that matters: ``"adjacent"`` (range-adherent noise, promise between neighbours),
-``"metric"`` (promise for every pair, twice the scale), ``"asymmetric"`` (the same promise, noise that adapts to the
-wall) or ``"snapped"`` (ordinary noise, clamped). A deviation may come out as (nearly) zero, and then decides
+``std_mechanism`` is the choice that matters: ``"adjacent"`` (range-adherent noise, guarantee between neighbours),
+``"metric"`` (guarantee for every pair, twice the scale), ``"asymmetric"`` (the same guarantee, noise that adapts to
+the bound) or ``"snapped"`` (ordinary noise, clamped). A deviation may come out as (nearly) zero, and then decides
 everything: ``std_floor``, a share of the attribute's range, is the smallest one used.
 
 >>> import numpy as np
@@ -84,12 +84,12 @@ class PrivateGaussianNB:
     """Gaussian naive Bayes with a privacy guarantee, used like a scikit-learn classifier.
 
     ``bounds``: the public range of each attribute, ``(low, high)`` for all or one pair each. ``classes``: the public
-    labels. ``weights``: how the budget is divided between single counts, means and deviations, evenly by default.
-    ``std_mechanism`` may also be a constructor that takes ``epsilon`` and ``sensitivity``; what it makes must promise
-    that epsilon, without a delta, between all numbers one sensitivity apart, or ``fit`` refuses before anything is
-    drawn. One from :mod:`noisewright.unsafe` makes the classifier unsafe, and asking for its guarantee an error.
-    ``clamp_means``: move noisy means into the bounds, which is free. ``outside``: whether attribute values beyond the
-    bounds are refused or clamped.
+    labels. ``weights``: division of the budget between single counts, means and deviations, evenly by default.
+    ``std_mechanism`` may also be a constructor that takes ``epsilon`` and ``sensitivity``; its mechanisms must
+    guarantee that epsilon, without a delta, between all numbers one sensitivity apart, or ``fit`` refuses before
+    anything is drawn. One from :mod:`noisewright.unsafe` makes the classifier unsafe, and asking for its guarantee an
+    error. ``clamp_means``: move noisy means into the bounds, which is free. ``outside``: whether attribute values
+    beyond the bounds are refused or clamped.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class PrivateGaussianNB:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise for the whole classifier, as fitted if it is; an error when an unsafe mechanism is used."""
+        """The guarantee for the whole classifier, as fitted if it is; an error when an unsafe mechanism is used."""
         if hasattr(self, "_fitted_promise"):  # parameters may have been changed since
             promise, spreading = self._fitted_promise
             return spreading.guarantee if promise is None else promise  # an attack target refuses it, and says why
@@ -262,7 +262,7 @@ class PrivateGaussianNB:
         return self.std_mechanism(epsilon=Fraction(float_down(epsilon)), sensitivity=1)
 
     def _promise(self, spreading: Any, share: Fraction) -> Guarantee:
-        """The promise for the whole, once the mechanism for deviations is known to promise its share."""
+        """The guarantee for the whole, once the mechanism for deviations is known to guarantee its share."""
         spent = neighbour_loss(spreading) if isinstance(self.std_mechanism, str) else _spent(spreading)
         if spent > share:
             raise GuaranteeError(
@@ -321,7 +321,7 @@ _PARAMETERS = (
 
 
 def _moments(records: Floats, size: int) -> tuple[Floats, Floats]:
-    """Means and deviations on the unit interval, of the records and as many middles as fill them up to ``size``."""
+    """Means and deviations on the unit interval, of the records and enough middles to fill them up to ``size``."""
     missing = max(0, size - len(records))
     whole = len(records) + missing
     # numpy adds in pairs only along the axis that is contiguous, and SLACK counts on the accuracy of that.
@@ -342,7 +342,7 @@ def _std_sensitivity(size: int) -> Fraction:
 
 
 def _attack_target(mechanism: Any) -> bool:
-    """Whether it comes from :mod:`noisewright.unsafe`: it then has no guarantee."""
+    """Return whether it comes from :mod:`noisewright.unsafe`: it then has no guarantee."""
     try:
         _ = mechanism.guarantee
     except GuaranteeError:
@@ -351,7 +351,8 @@ def _attack_target(mechanism: Any) -> bool:
 
 
 def _spent(mechanism: Any) -> Fraction:
-    """What a mechanism of the user's own costs between any two numbers at most 1 apart, by its own guarantee."""
+    """Return the privacy loss of a mechanism of the user's own between any two numbers at most 1 apart, by its own
+    guarantee."""
     mechanism = unsnapped(mechanism)
     promise = mechanism.guarantee
     if promise.delta or promise.seed_failure:
@@ -367,7 +368,7 @@ def _spent(mechanism: Any) -> Fraction:
         )
     apart, lattice = Fraction(1), getattr(mechanism, "lattice", None)
     if promise.scope == "metric" and isinstance(lattice, Lattice) and not rounds_at_random(mechanism):
-        apart = lattice.steps(1) * lattice.step  # the promise is about numbers that were rounded
+        apart = lattice.steps(1) * lattice.step  # the guarantee is about numbers that were rounded
     loss = promise.bound(float_up(unit * apart))
     if math.isinf(loss):
         raise GuaranteeError("this std_mechanism promises nothing between numbers one sensitivity apart.")
@@ -387,6 +388,6 @@ def _unit_length(metric: Metric) -> Fraction | None:
 @lru_cache(maxsize=256)
 def _named_std(kind: str, epsilon: Fraction) -> Any:
     made = STD_MECHANISMS[kind](epsilon=epsilon)
-    # A promise of the metric scope is about rounded numbers, unless they are rounded at random: no lattice may then be
-    # coarser than the sensitivity, which is 1.
+    # A guarantee of the metric scope is about rounded numbers, unless they are rounded at random: no lattice may then
+    # be coarser than the sensitivity, which is 1.
     return made if neighbour_loss(made) == epsilon else STD_MECHANISMS[kind](epsilon=epsilon, lattice=1)

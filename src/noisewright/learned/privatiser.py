@@ -4,13 +4,13 @@ r"""A privatiser learned from examples: records that hide a private value as wel
 average and an adversary who guesses ``y`` from them; ``release(X)`` changes records. It is used like a transformer of
 scikit-learn.
 
-**What is promised.** A guarantee of the kind ``context-aware``: how often fresh attackers, trained from scratch on releases,
-guess right about records of the population that it was trained on, measured on records held out. No epsilon, nothing about one
-person, and nothing about stronger adversaries.
+**What is guaranteed.** A guarantee of the kind ``context-aware``: how often fresh attackers, trained from scratch on
+releases, guess right about records of the population that it was trained on, measured on records held out. No epsilon,
+nothing about one person, and nothing about stronger adversaries.
 
-**Distortion.** The sum over columns of the squared change of a number in standard deviations (``units="raw"``: as it is)
-and the probability that a category changes, times ``weights``. From the point on where a constant fits the budget nothing
-is to be learned, and ``fit`` says so.
+**Distortion.** The sum over columns of the squared change of a number in standard deviations (``units="raw"``: as it
+is) and the probability that a category changes, times ``weights``. From the point on where a constant fits the budget
+nothing can be learned, and ``fit`` says so.
 
 >>> rng = np.random.default_rng(0)
 >>> y = rng.integers(0, 2, 2000)
@@ -77,13 +77,14 @@ GIVEN = ("x", "xy")
 class GAPPrivatiser:
     """A privatiser learned from examples; see the module.
 
-    ``distortion``: the budget, or a list of budgets that are trained together, a curve; :meth:`at` picks one. ``given``:
-    ``"x"``, the record alone, or ``"xy"``, the private values as well. ``family``: ``"table"`` (one column of labels),
-    ``"shifts"`` (one number and two classes), ``"network"``, or ``"auto"``: a table where one will do, else a network.
-    ``categorical``: columns of labels that look like numbers. ``bounds``: public ranges of columns, which releases are
-    clipped to. ``held_out``: the share of rows that nobody learns from. ``attackers``: the fresh ones that are tried on what it
-    releases, by their names in :data:`~noisewright.learned.evaluation.ATTACKERS`; all of them, if none are named. ``settings``:
-    of the training, see :class:`~noisewright.learned.training.settings.Settings`.
+    ``distortion``: the budget, or a list of budgets that are trained together, a curve; :meth:`at` picks one.
+    ``given``: ``"x"``, the record alone; or ``"xy"``, the private values as well. ``family``: ``"table"`` (one column
+    of labels), ``"shifts"`` (one number and two classes), ``"network"``, or ``"auto"``: a table where one will do,
+    else a network. ``categorical``: columns of labels that look like numbers. ``bounds``: public ranges of columns,
+    which releases are clipped to. ``held_out``: the share of rows that no one learns from. ``attackers``: the fresh
+    ones that are tried on its releases, by their names in :data:`~noisewright.learned.evaluation.ATTACKERS`; all of
+    them, if none are named. ``settings``: of the training, see
+    :class:`~noisewright.learned.training.settings.Settings`.
     """
 
     def __init__(
@@ -119,7 +120,8 @@ class GAPPrivatiser:
     ) -> Self:
         """Learn from records and their private values: one column, or several of them.
 
-        With ``checkpoint`` a training that was stopped goes on where it was. ``live`` is told after every epoch how it goes.
+        With ``checkpoint`` a training that was stopped goes on where it was. ``live`` is called with the progress
+        after every epoch.
         """
         one_of(self.given, "given", GIVEN)
         one_of(self.units, "units", ("sd", "raw"))
@@ -178,7 +180,7 @@ class GAPPrivatiser:
         apart: NDArray[np.bool_],
         attackers: Sequence[str],
     ) -> Point:
-        """What one point of the curve does to records, as it releases them."""
+        """Return the measurement of one point of the curve on released records."""
         course, watched = self.course_, self.course_.watched
         assert watched is not None
         bits = bits_from(np.random.default_rng((self.seed, 3, place)))  # a simulation, thrown away
@@ -213,7 +215,7 @@ class GAPPrivatiser:
         )
 
     def _apart(self, truth: Codes) -> NDArray[np.bool_]:
-        """The rows that nobody learns from: the same share of every class of the first private variable, two of any class."""
+        """Return the held-out rows: the same share of every class of the first private variable, two of any class."""
         share = self.held_out
         if not is_number(share) or not 0 < share < 1:
             raise ParameterError("held_out is the share of rows that nobody learns from, above 0 and below 1.")
@@ -279,7 +281,7 @@ class GAPPrivatiser:
         return made
 
     def distortion_of(self, X: Any, released: Any) -> dict[str, float]:
-        """The mean distortion of each column between records and their releases; the sum is what the budget is about."""
+        """The mean distortion of each column between records and their releases; the budget limits the sum."""
         self._check_fitted()
         columns = self.columns_
         means = costs_of(columns, self.costs_, X, released).mean(axis=0)
@@ -295,7 +297,8 @@ class GAPPrivatiser:
         return drawer_of(self.family_, self.arrays_[place], numbers, categories, classes, self.given)
 
     def with_epsilon(self, epsilon: Exact, X: Any, y: Any = None) -> CertifiedPrivatiser:
-        """Certified noise behind it: ``epsilon`` between any two records, proved, beside what was learned.
+        """Return it with certified noise: ``epsilon`` between any two records, proved, in addition to the learned
+        guarantee.
 
         That is for a privatiser that is fixed: for records that it was not trained on. Every column of numbers needs public
         ``bounds``, and lists of labels must be public. The distortion of both together is measured on ``X``.
@@ -306,7 +309,7 @@ class GAPPrivatiser:
         return certified(self, epsilon, X, y)
 
     def save(self, path: str | os.PathLike[str]) -> Resource:
-        """Write it to a file (``.nwm``: arrays and JSON). Keep it: it tells about the records that it was trained on."""
+        """Write it to a file (``.nwm``: arrays and JSON). Keep it: it reveals information about its training records."""
         self._check_fitted()
         check_suffix(path)
         return write_privatiser(self, path)
@@ -318,17 +321,18 @@ class GAPPrivatiser:
         read_privatiser(made, path if isinstance(path, Resource) else Resource.at(path))
         return made
 
-    # What is promised ------------------------------------------------------------------------------------------------------
+    # What is guaranteed
+    # ------------------------------------------------------------------------------------------------------
 
     @property
     def guarantee(self) -> ContextAware:
-        """What is promised: measured against the attackers that were tried, and nobody stronger."""
+        """Measured guarantee: against the attackers that were tried, not against stronger ones."""
         self._check_fitted()
         if len(self.points_) != 1:
             raise ParameterError("this is a curve of several budgets; pick one with .at(distortion).")
         (point,) = self.points_
         most = [high for _, high in point.accuracy_between]
-        order = sorted(range(len(most)), key=lambda place: point.prior[place] - most[place])  # told most of first
+        order = sorted(range(len(most)), key=lambda place: point.prior[place] - most[place])  # the most frequent first
         worst, many = order[0], len(point.tried)
         who = (
             "somebody who knows how often outputs and private values go together among these records"
@@ -371,7 +375,7 @@ class GAPPrivatiser:
         return f"GAPPrivatiser(distortion={self.distortion!r}{fitted})"
 
     def __sklearn_tags__(self) -> Any:
-        """What a pipeline of scikit-learn asks; only scikit-learn calls it."""
+        """Return the tags for pipelines of scikit-learn; only scikit-learn calls it."""
         from sklearn.utils import Tags, TargetTags, TransformerTags
 
         target = TargetTags(required=True)

@@ -1,4 +1,4 @@
-r"""A client: turns a profile into a noisy code where the profile is, so that nobody else ever sees it.
+r"""A client: turns a profile into a noisy code where the profile is, so that no one else ever sees it.
 
 It needs Python, NumPy and the public scheme of the service. Random bits come from the operating system, directly; large
 batches of codes take them through AES, as releases do, where a cipher is installed.
@@ -13,7 +13,8 @@ batches of codes take them through AES, as releases do, where a cipher is instal
 Whatever is sent, profiles whose hashes differ in k bits are told apart by a factor of at most e^(1 k), and
 any two profiles by at most e^64.
 
-**Every code costs.** Who sends n codes of one profile under one scheme can be told apart n times as well. Send one, and keep it.
+**Every code costs.** Who sends n codes of one profile under one scheme can be distinguished n times as well. Send one,
+and keep it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ MANY = 1 << 16
 
 @dataclass(frozen=True)
 class Client:
-    """What runs on a person's device: ``encode(profile)`` under a public scheme."""
+    """Client for a person's device: ``encode(profile)`` under a public scheme."""
 
     scheme: Scheme
 
@@ -58,8 +59,8 @@ class Client:
     def encode(self, profiles: Any, rng: Rng = None) -> Codes:
         """The noisy code of a profile, or of each of many: bytes, a row for each.
 
-        Every bit is that of the public hash, flipped with probability ``scheme.flip`` exactly, by a coin of its own. ``rng`` is
-        for simulations alone.
+        Every bit is a bit of the public hash, flipped with probability ``scheme.flip`` exactly, by a coin of its own.
+        ``rng`` is for simulations alone.
         """
         single = self._single(profiles)
         hashed = self.scheme.hash([profiles] if single else profiles)
@@ -67,7 +68,7 @@ class Client:
         return noisy[0] if single else noisy
 
     def _single(self, profiles: Any) -> bool:
-        """Whether this is one profile: numbers in one dimension, or items."""
+        """Return whether this is one profile: numbers in one dimension, or items."""
         if self.scheme.dimension is not None:
             return not hasattr(profiles, "tocsr") and not isinstance(profiles, str) and _depth(profiles) == 1
         if isinstance(profiles, (set, frozenset)):
@@ -78,12 +79,12 @@ class Client:
 
     @property
     def promise(self) -> str:
-        """What holds for everything that is sent, now that the seed is known, in words."""
+        """Guarantee for everything that is sent, now that the seed is known, in words."""
         return hashes(self.scheme.epsilon, self.scheme.bits)
 
 
 def _source(size: int) -> Rng:
-    """Where the random bits of codes of so many bytes come from."""
+    """Return where the random bits of codes of a number of bytes come from."""
     try:
         fast = size >= MANY and find_spec("cryptography") is not None
     except ImportError:

@@ -1,8 +1,9 @@
-"""What a scheme finds among profiles that are known: for whoever builds a service, before it ships.
+"""Evaluation of a scheme on known profiles: for anyone who builds a service, before it ships.
 
-Profiles of a test are encoded as clients would, everybody's neighbours are searched as a server would, and what comes back is
-compared with the true neighbours, with what hashing alone finds, and with what :mod:`~noisewright.matching.search.odds` says
-from the distances. Beside it stands what the codes give away: how often somebody who knows all profiles names whose a code is.
+Profiles of a test are encoded as clients would, everyone's neighbours are searched as a server would, and the results
+are compared with the true neighbours, with the results of hashing alone, and with what
+:mod:`~noisewright.matching.search.odds` says from the distances. Next to it stands the leakage of the codes: how often
+someone who knows all profiles names whose a code is.
 
 >>> from noisewright.core.seed import Seed
 >>> rng = np.random.default_rng(0)
@@ -36,7 +37,7 @@ STEP = 1 / 256
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a scheme finds; everything is a mean over all people."""
+    """Quality of a scheme; everything is a mean over all people."""
 
     people: int
     neighbours: int
@@ -45,22 +46,23 @@ class Evaluation:
     expected: float
     """The same from the distances alone, before anything is drawn."""
     hashed_recall: float
-    """Without noise, which protects nobody."""
+    """Without noise, which protects no one."""
     random_recall: float
     loss: float
-    """How much further away the returned ones are than the true ones."""
+    """Difference of the mean distances of returned and true neighbours."""
     hashed_loss: float
     random_loss: float
     nearest: float
-    """How far away the true ones are."""
+    """Distance of the true neighbours."""
     named: float
-    """How often the best attacker, who knows all profiles and the seed, names the person behind a code; blindly 1 / people."""
+    """Success rate of the best attacker, who knows all profiles and the seed and names the person behind a code;
+    blindly 1 / people."""
 
 
 def evaluate(
     scheme: Scheme, profiles: Any, *, neighbours: int, rng: np.random.Generator, runs: int = 1, sampled: int = 200
 ) -> Evaluation:
-    """Encode all profiles, search for everybody, and compare; the mean of some runs with fresh flips.
+    """Encode all profiles, search for everyone, and compare; the mean of some runs with fresh flips.
 
     Odds are the mean over ``sampled`` people.
     """
@@ -105,7 +107,7 @@ def with_direction(profiles: Any) -> tuple[Any, NDArray[np.int64]]:
 
 
 def number_of(profiles: Any) -> int:
-    """How many profiles there are."""
+    """Return how many profiles there are."""
     return int(profiles.shape[0]) if hasattr(profiles, "shape") else len(profiles)
 
 
@@ -117,7 +119,7 @@ def taken(profiles: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def _found(codes: Any, neighbours: int, rng: np.random.Generator) -> Any:
-    """Everybody's neighbours by rows, nobody being an own one."""
+    """Everyone's neighbours by rows, no one being an own one."""
     return without_own(nearest_codes(codes, codes, neighbours + 1, rng), np.arange(len(codes)))[0]
 
 

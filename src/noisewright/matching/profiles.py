@@ -189,7 +189,7 @@ def _parquet(place: Path) -> Any:
 def _stated(place: Path) -> tuple[int, int]:
     """Return the memory that the values of a Parquet file take, and the bytes of its pages, as the file states them.
 
-    DuckDB tells it, since pyarrow ends the process where this part of a file is damaged.
+    DuckDB reads it, since pyarrow ends the process where this part of a file is damaged.
     """
     import duckdb
     import pyarrow as pa

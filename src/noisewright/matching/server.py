@@ -38,19 +38,21 @@ __all__ = ["Matches", "Server"]
 
 @dataclass(frozen=True)
 class Matches:
-    """Neighbours by name, nearest first, a row for each query; with what is known of how far away they really are."""
+    """Neighbours by name, nearest first, a row for each query; with estimates of their true distances."""
 
     names: NDArray[Any]
     """None where an approximate index found fewer."""
     differ: NDArray[np.int64]
-    """In how many bits the noisy codes differ; -1 where there is none."""
+    """Number of bits in which the noisy codes differ; -1 without a neighbour."""
     distance: Floats
-    """The distance of the profiles, without the bias of the noise; not a number where there is none."""
+    """The distance of the profiles, without the bias of the noise; NaN without a neighbour."""
     low: Floats
     high: Floats
-    """The ends of an interval; those of all codes that were searched hold together, so being chosen does not spoil them.
+    """The ends of an interval; the intervals of all searched codes hold simultaneously, so selection does not
+    invalidate them.
 
-    They are 0 and 1 under a family of hashes whose law is only about that of the distance (``fast-projection``)."""
+    They are 0 and 1 under a family of hashes whose law only approximately follows the distance
+    (``fast-projection``)."""
     confidence: float
 
 
@@ -110,7 +112,7 @@ class Server:
         return self._matches(self.index.neighbours(names, neighbours, rng=rng), confidence, max(1, len(self) - 1))
 
     def distance(self, one: str, other: str, *, confidence: float = 0.95) -> Debiased:
-        """How far apart the profiles of two people are, who were named without a look at the codes."""
+        """Return how far apart the profiles of two people are, who were named without a look at the codes."""
         return self._known(hamming(*self.index.codes([one, other])), confidence, 1)
 
     def _matches(self, found: Neighbours, confidence: float, among: int) -> Matches:
@@ -120,7 +122,7 @@ class Server:
         return Matches(found.names, found.differ, distance, low, high, known.confidence)
 
     def _known(self, differ: NDArray[np.int64], confidence: float, among: int) -> Debiased:
-        """What codes that differ in so many bits say about profiles, in the distance that the family of hashes is made for."""
+        """Return the estimate for profiles whose codes differ in the given numbers of bits, in the distance of the family."""
         given = {"bits": self.scheme.bits, "flip": float(self.scheme.flip), "share": float(self.scheme.words.share)}
         found = debiased(differ, **given, confidence=confidence, among=among)  # type: ignore[arg-type]
         if self.scheme.words.exact:

@@ -1,8 +1,8 @@
 """Arrow arrays from Python and NumPy, and back, without pandas.
 
-The conversions of pyarrow import pandas wherever it is installed, whatever they convert, which takes longer than many a
-release. These build the arrays from their buffers instead, as the Arrow format defines them; where a type is none of those that
-they know, pyarrow's own conversion does the work.
+The conversions of pyarrow import pandas wherever it is installed, whatever they convert, which takes longer than many
+releases. These build the arrays from their buffers instead, as the Arrow format defines them; for a type that they do
+not support, pyarrow's own conversion does the work.
 
 >>> arrow_array(["a", None]).to_pylist(), arrow_array([1, 2]).type
 (['a', None], DataType(int64))
@@ -33,13 +33,13 @@ __all__ = ["arrow_array", "arrow_cast", "arrow_scalar", "numpy_array", "pc"]
 Bools = NDArray[np.bool_]
 
 TEXT_END = np.iinfo(np.int32).max
-"""So many bytes fit into an array of text."""
+"""Maximum number of bytes in an array of text."""
 
 
 def arrow_array(
     values: NDArray[Any] | Sequence[Any], type: pa.DataType | None = None, mask: Bools | None = None
 ) -> pa.Array:
-    """What ``pa.array(values, type, mask)`` gives; ``mask`` is true where a value is missing."""
+    """Return ``pa.array(values, type, mask)``; ``mask`` is true where a value is missing."""
     if not isinstance(values, np.ndarray):
         return _from_list(list(values), type) if mask is None else pa.array(values, type=type, mask=mask)
     if values.ndim != 1 or values.dtype.kind not in "biuf" or values.dtype.itemsize > 8 or not values.dtype.isnative:
@@ -51,17 +51,17 @@ def arrow_array(
 
 
 def arrow_cast(array: pa.Array, type: pa.DataType) -> pa.Array:
-    """What ``array.cast(type)`` gives: an error of Arrow's if a value has to change for it."""
+    """Return ``array.cast(type)``; Arrow raises an error if a value has to change for it."""
     return pc.call_function("cast", [array], pc.CastOptions.safe(type))
 
 
 def arrow_scalar(value: Any, type: pa.DataType | None = None) -> pa.Scalar:
-    """What ``pa.scalar(value, type)`` gives."""
+    """Return ``pa.scalar(value, type)``."""
     return arrow_array([value], type)[0]
 
 
 def numpy_array(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
-    """What ``to_numpy(zero_copy_only=False)`` gives: numbers as they lie in memory; floats with NaN where some are missing."""
+    """Return ``to_numpy(zero_copy_only=False)``: a view of the numbers; floats with NaN where some are missing."""
     if isinstance(column, pa.ChunkedArray):
         column = (
             column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [pa.nulls(0, column.type)])

@@ -1,11 +1,12 @@
-r"""``audit(mechanism)``: the smallest epsilon that a mechanism really has, in the terms of its own promise, with evidence.
+r"""``audit(mechanism)``: the smallest epsilon that a mechanism really has, in the terms of its own guarantee, with
+evidence.
 
-* A mechanism with a **finite channel** is audited on it: all pairs of secrets for ``scope="metric"``, pairs at most one
-  unit apart for ``scope="adjacent"``, at the promised delta if there is one.
+* A mechanism with a **finite channel** is audited on it: all pairs of secrets for ``scope="metric"``, pairs at most
+  one unit apart for ``scope="adjacent"``, at the guaranteed delta if there is one.
 * A mechanism without one, or with one too large to compare all pairs of its rows, says it itself by an optional
   method ``audit()`` that returns an :class:`~noisewright.core.channels.audit.Audit` (:class:`MechanismAudit` carries a scope
   and words).
-* Otherwise the law in its certificate says it: unbounded integer noise loses exactly ``1/scale`` a step, and noise
+* Otherwise the law in its certificate states it: unbounded integer noise loses exactly ``1/scale`` a step, and noise
   cut to ranges has its worst case at one of the few pairs that the certificate's checker compares.
 
 >>> from noisewright.mechanisms.numbers.geometric import geometric
@@ -75,8 +76,8 @@ class MechanismAudit(Audit):
 class Neighbours(Metric):
     """1 between points at most one unit apart, infinite otherwise: who counts as a neighbour.
 
-    It breaks the triangle inequality on purpose, so it serves audits only: a promise between neighbours extends to farther
-    pairs by chains of steps, which is what ``scope="adjacent"`` says.
+    It breaks the triangle inequality on purpose, so it serves audits only: a guarantee between neighbours extends to
+    farther pairs by chains of steps, which is what ``scope="adjacent"`` says.
     """
 
     inner: Metric
@@ -91,9 +92,10 @@ class Neighbours(Metric):
 
 
 def audit(thing: Channel | Mechanism, metric: Metric | None = None) -> Audit:
-    """The smallest epsilon of a channel, or of a mechanism in the terms of its own promise, with the worst case as evidence.
+    """The smallest epsilon of a channel, or of a mechanism in the terms of its own guarantee, with the worst case as
+    evidence.
 
-    ``metric`` asks for another metric than the promised one; that needs a finite channel.
+    ``metric`` asks for another metric than the guaranteed one; that needs a finite channel.
     """
     if isinstance(thing, Channel):
         return thing.epsilon(metric)
@@ -110,7 +112,7 @@ def audit(thing: Channel | Mechanism, metric: Metric | None = None) -> Audit:
 
 
 def _on_channel(channel: Channel, promise: Guarantee) -> Audit:
-    """The audit of a finite channel for the kind of promise that is made."""
+    """The audit of a finite channel for the kind of guarantee that is made."""
     if promise.scope == "metric":
         if promise.delta == 0 and promise.radius is None:
             return channel.epsilon(promise.metric)
@@ -123,7 +125,7 @@ def _on_channel(channel: Channel, promise: Guarantee) -> Audit:
 
 
 def _without_channel(thing: Mechanism) -> Audit | None:
-    """What the mechanism says itself, or what follows from the law in its certificate."""
+    """Return the mechanism's own audit, or one that follows from the law in its certificate."""
     own = described(thing).audit
     if own is not None:
         found: object = own()
@@ -148,7 +150,7 @@ def _checked(found: Audit | None, thing: Mechanism, metric: Metric | None, probl
 
 
 def law_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
-    """Integer noise without walls: the loss of one step is exactly ``1/scale``."""
+    """Integer noise without bounds: the loss of one step is exactly ``1/scale``."""
     if promise.delta or proof["law"] != "discrete laplace":
         return None
     rate, step = 1 / Fraction(proof["scale"]), Fraction(distances["distance"])
@@ -170,7 +172,7 @@ def ranged_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise
     losses = law.rate * (j - i) + np.abs(change)
     needs = losses if adjacent else losses / ((j - i) * float(step))
     worst = int(needs.argmax())
-    # The likelier secret is the one with the smaller normaliser, at the output where it is itself.
+    # The more likely secret is the one with the smaller normaliser, at the output where it is itself.
     first, second = ((k, i), (m, j)) if change[worst] >= 0 else ((m, j), (k, i))
     top = -float(law.log_normaliser(first[0][worst : worst + 1], first[1][worst : worst + 1])[0])
     unit = step * _unit(promise.metric)
@@ -181,5 +183,5 @@ def ranged_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise
 
 
 def _unit(metric: Metric) -> Fraction:
-    """How many units of the line make one unit of the metric."""
+    """Return how many units of the line make one unit of the metric."""
     return 1 / Fraction(metric.factor) if isinstance(metric, Scaled) else Fraction(1)

@@ -25,10 +25,10 @@ Release = TypeVar("Release", bound=Callable[..., Any])
 def in_kind(release: Release) -> Release:
     """A method ``release(self, values, rng)`` whose outputs are of the kind of the values.
 
-    A pandas Series or frame gives one with the same index, names and dtypes, a Polars Series one of the same dtype where
-    that holds what was drawn, and an Arrow array an Arrow array; a frame of Polars and a table of Arrow keep their names. Reports
-    with named parts (``report_fields``) become a frame with that index, or structs. What is drawn is left alone; only outputs
-    are converted.
+    A pandas Series or frame gives one with the same index, names and dtypes, a Polars Series one of the same dtype if
+    it can hold the output, and an Arrow array an Arrow array; a frame of Polars and a table of Arrow keep their names.
+    Reports with named parts (``report_fields``) become a frame with that index, or structs. The sample is not changed;
+    only outputs are converted.
     """
 
     @wraps(release)
@@ -61,7 +61,8 @@ def _pandas(values: Any, drawn: NDArray[Any], fields: tuple[str, ...]) -> Any:
 def as_dtype(series: Any, dtype: Any) -> Any:
     """A pandas Series in another dtype of the same sort, if that holds its values; otherwise as it is.
 
-    Categories are those of the values alone: the words of the other dtype may be of people who are not in the table any more.
+    Categories come from the values alone: the words of the other dtype may be of people who are not in the table any
+    more.
     """
     import pandas
 
@@ -105,7 +106,7 @@ def _polars(values: Any, drawn: NDArray[Any], fields: tuple[str, ...]) -> Any:
     made = polars.Series(values.name, drawn)
     try:
         return made.cast(values.dtype) if made.dtype.is_integer() == values.dtype.is_integer() else made
-    except polars.exceptions.PolarsError:  # it does not hold what was drawn
+    except polars.exceptions.PolarsError:  # it cannot hold the output
         return made
 
 
@@ -118,7 +119,7 @@ def _arrow(values: Any, drawn: NDArray[Any], fields: tuple[str, ...]) -> Any:
         return drawn
     made = pyarrow.array(drawn)
     if pyarrow.types.is_integer(made.type) == pyarrow.types.is_integer(values.type):
-        with suppress(pyarrow.ArrowException):  # the type may not hold what was drawn
+        with suppress(pyarrow.ArrowException):  # the type may not hold the output
             made = made.cast(values.type)
     return pyarrow.chunked_array([made]) if isinstance(values, pyarrow.ChunkedArray) else made
 

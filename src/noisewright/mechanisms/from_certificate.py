@@ -1,17 +1,18 @@
-r"""The mechanism behind a certificate: whoever has the file can draw, audit, compare and estimate with it.
+r"""The mechanism behind a certificate: anyone who has the file can draw, audit, compare and estimate with it.
 
-A certificate is proved first. Then the mechanism is built from its integers: by the registry's entry of its name where that says
-how, otherwise by its kind of proof (:mod:`~noisewright.mechanisms.proofs`). Its own certificate must then be the one that was
-given, in everything but who made it and where its random bits come from. So nobody can put another mechanism behind a proof.
+A certificate is proved first. Then the mechanism is built from its integers: by the registry's entry of its name where
+that states how, otherwise by its kind of proof (:mod:`~noisewright.mechanisms.proofs`). Its own certificate must then
+be the one that was given, in everything but who made it and where its random bits come from. Therefore no one can put
+another mechanism behind a proof.
 
 >>> from noisewright.mechanisms.oracles.unary import unary_encoding
 >>> page = unary_encoding(["home", "news", "help"], epsilon=1)
 >>> mechanism_of(page.certificate()) == page
 True
 
-What is done to outputs afterwards (a remapping of places) is post-processing, and no part of a certificate. Some certificates do
-not name what a draw needs: the candidates of a choice, the places of a planar geometric, the outputs of a uniform responder, the
-grid of a curve. They are refused in one sentence.
+Processing of outputs afterwards (a remapping of places) is post-processing, and not part of a certificate. Some
+certificates do not name the inputs of a draw: the candidates of a choice, the places of a planar geometric, the
+outputs of a uniform responder, the grid of a curve. They are refused in one sentence.
 """
 
 from __future__ import annotations
@@ -57,11 +58,13 @@ __all__ = [
 UNTRAINED = "not-a-training-record"
 """The condition of a claim about noise behind a learned privatiser."""
 APART = {"made_by", "randomness", "digest"}
-"""What may differ between a certificate and that of its mechanism: the program that made it, and where random bits come from."""
+"""Fields that may differ between a certificate and its mechanism's certificate: the program that made it, and where
+random bits come from."""
 
 
 def mechanism_of(certificate: Certificate) -> Mechanism:
-    """The mechanism behind a certificate, which is proved first; a :class:`CertificateError` says why there is none.
+    """The mechanism behind a certificate, which is proved first; a :class:`CertificateError` states why none can be
+    built.
 
     A floating certificate proves nothing about its draws, and is only held to be unchanged; see ``numerics``.
     """
@@ -101,7 +104,7 @@ def oracle_of(certificate: Certificate) -> Any:
 
 
 def channel_of(certificate: Certificate) -> tuple[Channel, Metric] | str:
-    """The channel that a proved certificate is about and the metric of its claim, or why there is none."""
+    """Return the channel that a proved certificate is about and the metric of its claim, or why it has no channel."""
     found = source_of(certificate)
     if isinstance(found, str):
         return found
@@ -112,7 +115,8 @@ def channel_of(certificate: Certificate) -> tuple[Channel, Metric] | str:
 
 
 def source_of(certificate: Certificate) -> tuple[Any, Metric] | str:
-    """What a proved certificate is about, in the exact numbers it has where it has them, as something with a channel."""
+    """Return the subject of a proved certificate, in the exact numbers it has where it has them, as something with a
+    channel."""
     try:
         found = mechanism_of(certificate)
     except NoisewrightError as problem:
@@ -145,7 +149,7 @@ def chances_mechanism(certificate: Certificate) -> Mechanism:
 
 
 def law_mechanism(certificate: Certificate) -> Mechanism | None:
-    """A law alone does not say what it is added to, but answers do."""
+    """Return a mechanism for a law and its answers; a law alone does not state its input."""
     return AnsweredMechanism.of(certificate) if "answers" in certificate.document else None
 
 
@@ -168,7 +172,7 @@ def _rebuilt(name: str, certificate: Certificate) -> Mechanism | None:
 
 
 def _snapped(found: Mechanism, certificate: Certificate) -> Mechanism:
-    """With its outputs moved, where the certificate says so and the mechanism does not do it itself."""
+    """Return it with outputs moved, where the certificate states that and the mechanism does not do it itself."""
     ends = certificate.document.get("snapped_to")
     if ends is None or "snapped_to" in found.certificate().document:
         return found
@@ -176,7 +180,7 @@ def _snapped(found: Mechanism, certificate: Certificate) -> Mechanism:
 
 
 def _alike(own: Certificate, given: Certificate) -> bool:
-    """Whether two certificates say the same, in JSON, in which 2, 2.0 and true are told apart."""
+    """Return whether two certificates say the same, in JSON, in which 2, 2.0 and true are distinguished."""
     first, second = (
         json.dumps({key: value for key, value in one.document.items() if key not in APART}, sort_keys=True)
         for one in (own, given)

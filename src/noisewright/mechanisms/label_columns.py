@@ -1,4 +1,4 @@
-"""From a column of values to row numbers of a channel, and from column numbers back to values.
+"""Conversion of a column of values to row numbers of a channel, and of column numbers back to values.
 
 Numbers and strings are looked up in bulk. A value that is not among the labels is refused as a whole column, without saying
 which value or where: the message must not become a second output.
@@ -41,7 +41,7 @@ __all__ = ["COLUMNS", "EXTRA", "NOT_DECLARED", "Form", "Labels", "check_dense", 
 Codes = NDArray[np.intp]
 
 Form = Literal["one", "array", "arrow", "coded"]
-"""How values were given, and so how they come back: a single one, numpy's array, or a column of Arrow, of texts also coded."""
+"""Form in which values were given and are returned: a single one, numpy's array, or a column of Arrow, of texts also coded."""
 COLUMNS = ("arrow", "coded")
 
 NOT_DECLARED = "a value is not one of the declared secrets; map, clamp or drop such values first."
@@ -73,13 +73,13 @@ class Labels:
         self.labels = tuple(labels)
         self.kind = _common_kind(self.labels)
         if self.kind == "string":
-            as_labels(self.labels, "labels")  # refuses what is not whole text
+            as_labels(self.labels, "labels")  # refuses incomplete text
         self.array = _array(self.labels, self.kind)
         self._index = {label: i for i, label in enumerate(self.labels)} if self.kind in ("string", "other") else {}
         if not self._index:
             self._order = np.argsort(self.array, kind="stable")
             self._sorted = self.array[self._order]
-        # Consecutive whole numbers, the most common labels of all, need no search.
+        # Consecutive integers, the most common labels of all, need no search.
         consecutive = self.kind == "integer" and bool((np.diff(self.array) == 1).all())
         self._first = int(self.array[0]) if consecutive else None
 
@@ -97,7 +97,7 @@ class Labels:
         given = as_array(values)
         if given.dtype.kind not in "iuf" or (self.kind == "integer" and not _all_whole(given)):
             raise DataError(_MISSING if _some_missing(given) else _OTHER_KIND)
-        # As Python numbers, which compare exactly where numpy would round whole numbers to floats first.
+        # As Python numbers, which compare exactly where numpy would round integers to floats first.
         if given.size and not (
             self._sorted[0].item() <= given.min().item() and given.max().item() <= self._sorted[-1].item()
         ):
@@ -105,7 +105,7 @@ class Labels:
         if self.kind == "integer":
             given = given.astype(np.int64)
         elif given.dtype.kind in "iu" and any(int(float(v)) != v for v in given[_beyond_floats(given)].tolist()):
-            raise DataError(NOT_DECLARED)  # a whole number that no float is equal to
+            raise DataError(NOT_DECLARED)  # an integer that no float is equal to
         if self._first is not None:
             return np.asarray(given - self._first, dtype=np.intp), _form(given)
         spot = np.minimum(np.searchsorted(self._sorted, given), len(self._sorted) - 1)
@@ -155,9 +155,7 @@ class Labels:
             column = column.dictionary_decode()  # a null may be among the values, too
         if column.null_count:
             raise DataError(_MISSING)
-        if (
-            self.kind == "other" and self.column.null_count
-        ):  # such a secret could come out, and nothing could be told of it
+        if self.kind == "other" and self.column.null_count:  # such a secret could come out, and no loss is known for it
             raise DataError(_SEVERAL_KINDS)
         if self._tuples is not None:
             return self._tuples.encode(column)
@@ -234,7 +232,7 @@ class Labels:
 
     @cached_property
     def _in_rows(self) -> bool:
-        """Whether some label has parts, so that a row of an array may be one."""
+        """Return whether some label has parts, so that a row of an array may be one."""
         return any(isinstance(label, Sequence) and not isinstance(label, (str, bytes)) for label in self.labels)
 
 
@@ -319,13 +317,13 @@ def check_dense(size: int) -> None:
 
 
 def whole_numbers(values: Any) -> tuple[NDArray[np.int64], bool]:
-    """Whole numbers as 64-bit integers, and whether a single one was given."""
+    """Integers as 64-bit integers, and whether a single one was given."""
     given = as_array(values)
     if given.dtype == object and given.size and all(type(v) is int for v in given.ravel()):
         try:
             given = given.astype(np.int64)
         except OverflowError:
-            raise DataError(_TOO_LARGE) from None  # whole numbers that fit no type of numpy
+            raise DataError(_TOO_LARGE) from None  # integers that fit no type of numpy
     if given.dtype.kind not in "iuf" or not _all_whole(given):
         whole = "the values are not whole numbers; round the column first, on a grid that does not depend on it."
         raise DataError(_MISSING if _some_missing(given) else whole)
@@ -335,14 +333,14 @@ def whole_numbers(values: Any) -> tuple[NDArray[np.int64], bool]:
 
 
 def _beyond_floats(given: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where whole numbers are so large that a float may only round them."""
+    """Return where integers are so large that a float may only round them."""
     return np.asarray(
         (given > 2**53) | (given < -(2**53)) if given.dtype.itemsize == 8 else np.zeros(given.shape, dtype=bool)
     )
 
 
 def _some_missing(given: NDArray[Any]) -> bool:
-    """Whether something is missing, in any of the ways in which numpy and pandas say it."""
+    """Return whether something is missing, in any of the ways in which numpy and pandas say it."""
     if given.dtype.kind == "f":
         return bool(np.isnan(given).any())
     missing = ("NoneType", "NAType", "NaTType")
@@ -363,7 +361,7 @@ def _common_kind(labels: tuple[Hashable, ...]) -> str:
     kinds = {_kind(label) for label in labels}
     if len(kinds) == 1:
         return kinds.pop()
-    # Floats hold whole numbers up to 2^53 only: beyond, two labels could become one.
+    # Floats hold integers up to 2^53 only: beyond, two labels could become one.
     if kinds == {"integer", "number"} and all(isinstance(v, float) or abs(v) <= 2**53 for v in labels):  # type: ignore[arg-type]
         return "number"
     return "other"
@@ -380,7 +378,7 @@ def _kind(label: Hashable) -> str:
 
 
 def _check_kinds(labels: tuple[Hashable, ...], others: list[int]) -> None:
-    """Refuse labels of other kinds than the first one, but for the extra output."""
+    """Refuse labels of other kinds than the first one, except for the extra output."""
     if any(labels[row] != EXTRA for row in others):
         raise DataError(_SEVERAL_KINDS)
 

@@ -58,7 +58,7 @@ def errors_in_words(mechanism: Mechanism, errors: Mapping[str, float]) -> str:
 
 
 def check_loss(loss: str) -> None:
-    """Refuse what is no name of a loss.
+    """Refuse an unknown name of a loss.
 
     >>> check_loss("logarithmic")
     Traceback (most recent call last):

@@ -8,8 +8,8 @@ metric              between two secrets                                         
 ``"discrete"``      1 between any two                                                   the sum of all coordinates
 ==================  ==================================================================  ==============================
 
-**Guarantee.** As in the table, proved part by part: see :mod:`noisewright.core.certificates.product` for what parts must prove.
-The Manhattan distance is between the lattice points that numbers are rounded to, if the parts round.
+**Guarantee.** As in the table, proved part by part: see :mod:`noisewright.core.certificates.product` for the proofs
+that parts need. The Manhattan distance is between the lattice points that numbers are rounded to, if the parts round.
 
 >>> from noisewright.mechanisms.categories.response import randomised_response
 >>> bits = product([(randomised_response([0, 1], epsilon="1/2"), 16)])
@@ -79,13 +79,13 @@ class ProductMechanism:
 
     @property
     def coordinates(self) -> int | None:
-        """How many coordinates a secret has; None for any number."""
+        """Return how many coordinates a secret has; None for any number."""
         counts = [count for _, count in self.parts]
         return None if None in counts else sum(count for count in counts if count is not None)
 
     @property
     def dimension(self) -> int | None:
-        """How many coordinates a secret has, as those who release vectors ask for it."""
+        """Return how many coordinates a secret has, as those who release vectors ask for it."""
         return self.coordinates
 
     @cached_property
@@ -108,13 +108,13 @@ class ProductMechanism:
             self._drawn(mechanism, columns, rng)
             for (mechanism, _), columns in zip(self.parts, np.split(given, ends, axis=-1), strict=True)
         ]
-        if len({part.dtype.kind for part in drawn}) > 1:  # else numbers beside text would become text
+        if len({part.dtype.kind for part in drawn}) > 1:  # else numbers next to text would become text
             drawn = [part.astype(object) for part in drawn]
         return np.concatenate(drawn, axis=-1)
 
     def map(self, distance: float) -> float:
         """The largest log-ratio for two secrets at this distance, a step more for each further coordinate that is rounded."""
-        metric, plain = self.guarantee.metric, self.guarantee.bound(distance)  # refuses what is no distance
+        metric, plain = self.guarantee.metric, self.guarantee.bound(distance)  # rejects an invalid distance
         if metric.step is None or plain in (0, math.inf):
             return plain
         if self.coordinates is None:

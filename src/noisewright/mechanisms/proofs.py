@@ -1,4 +1,4 @@
-"""The kinds of proof, one line each: what is proved, how the mechanism behind such a certificate is made, how it is audited.
+"""The kinds of proof, one line each: subject, construction of the mechanism from the certificate, audit.
 
 The checker proves all of them and knows nothing of this table. Functions are addresses, loaded when they are called.
 
@@ -28,18 +28,18 @@ class ProofKind:
 
     name: str
     covers: str
-    """What is proved, in words."""
+    """Statement that is proved, in words."""
     rebuilder: str | None = None
     """The address of a function from a certificate to its mechanism, where the proof and the labels say all about it."""
     auditor: str | None = None
-    """The address of a function from proof, distances and promise to the smallest epsilon."""
+    """The address of a function from proof, distances and guarantee to the smallest epsilon."""
 
     def rebuild(self, certificate: Certificate) -> Mechanism | None:
-        """The mechanism behind a proved certificate; None where the proof alone does not tell."""
+        """The mechanism behind a proved certificate; None if the proof alone does not determine it."""
         return None if self.rebuilder is None else _at(self.rebuilder)(certificate)
 
     def audit(self, proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
-        """The smallest epsilon of what a proof of this kind is about; None where the proof alone does not tell."""
+        """The smallest epsilon of the subject of such a proof; None if the proof alone does not determine it."""
         return None if self.auditor is None else _at(self.auditor)(proof, distances, promise)
 
 

@@ -1,8 +1,8 @@
 """The registry: the address of every mechanism. The command line, policies and reports read it; nothing else lists them.
 
-An address is text such as ``"noisewright.mechanisms.numbers.laplace:ENTRY"``; the module is imported when its mechanism is first
-asked for. So a domain above this room registers without an import from here, and a third party's package does with an entry
-point in its ``pyproject.toml``::
+An address is text such as ``"noisewright.mechanisms.numbers.laplace:ENTRY"``; the module is imported when its
+mechanism is first asked for. Therefore a higher domain registers without an import from here, and a third party's
+package does with an entry point in its ``pyproject.toml``::
 
     [project.entry-points."noisewright.mechanisms"]
     sign-bits = "signbits.mechanism:ENTRY"
@@ -45,7 +45,7 @@ class Stated:
     """A number about public files that a certificate states, and how to compute it again from them."""
 
     what: str
-    """What it is, in words."""
+    """Description in words."""
     seconds: float
     """About how long that takes on this machine."""
     again: Callable[[], str]
@@ -57,20 +57,20 @@ class Entry:
     """A mechanism in the registry."""
 
     name: str
-    """How people call it at the command line and in policies."""
+    """Name at the command line and in policies."""
     make: Callable[..., Mechanism]
     """Its constructor."""
     takes: Takes
-    """What it is given and gives."""
+    """Inputs and outputs."""
     summary: str
-    """What it does, in half a line."""
+    """Purpose, in half a line."""
     words: str
-    """What its secrets are, in words."""
+    """Secrets, in words."""
     rebuild: Callable[[Certificate], Mechanism] | None = None
-    """The mechanism behind a certificate of this name, which was proved; None: what its kind of proof gives. See
+    """The mechanism behind a certificate of this name, which was proved; None: built by its kind of proof. See
     :func:`~noisewright.mechanisms.from_certificate.mechanism_of`."""
     stated: Callable[[Certificate], Stated | None] | None = None
-    """What a proved certificate of this name states about its public files, which are here; None: nothing."""
+    """Function that describes the public files of a proved certificate of this name; None if it has none."""
 
 
 _PLACES = {
@@ -122,7 +122,7 @@ _ABOVE = {
     "pixel-windows": "images.pixels.windows:ENTRY",
     "faces": "images.hidden_faces:ENTRY",
 }
-"""Of rooms above this one."""
+"""Domains that build on this package."""
 
 ADDRESSES = Addresses(
     "noisewright.mechanisms",
@@ -139,11 +139,11 @@ ADDRESSES = Addresses(
 _WITHOUT_EPSILON = Addresses(
     "noisewright.mechanisms.context", "mechanism", {"learned": "noisewright.learned.in_policies:ENTRY"}
 )
-"""What changes columns and promises no epsilon: policies know it by name, and no list of mechanisms has it."""
+"""Entries that change columns without an epsilon: policies accept them by name, and no list of mechanisms has them."""
 
 
 class _Registry(Mapping[str, Entry]):
-    """All mechanisms by name; each is loaded when it is asked for."""
+    """All mechanisms by name; each is loaded on first use."""
 
     def __getitem__(self, name: str) -> Entry:
         found = _WITHOUT_EPSILON.load(name) if name in _WITHOUT_EPSILON else ADDRESSES.load(name)
@@ -177,7 +177,7 @@ def forget(name: str) -> None:
 
 
 def foreign(names: Iterable[str]) -> dict[str, str]:
-    """Those of the mechanisms that other packages or this program provide, and who does, with their versions."""
+    """Return the mechanisms that other packages or this program provide, with provider and version."""
     return ADDRESSES.foreign(names)
 
 
@@ -189,7 +189,7 @@ def build(name: str, *args: Any, **parameters: Any) -> Mechanism:
 
 
 def entries() -> list[Entry]:
-    """All entries in alphabetical order; one that cannot be loaded is passed over, and told of where it is asked for by name."""
+    """All entries in alphabetical order; one that cannot be loaded is skipped, and reported if requested by name."""
     found = []
     for name in names():
         with suppress(ParameterError):
@@ -198,7 +198,7 @@ def entries() -> list[Entry]:
 
 
 def without_epsilon() -> list[str]:
-    """What policies know by name beside, which promises no epsilon."""
+    """Return the entries without an epsilon that policies accept by name."""
     return sorted(_WITHOUT_EPSILON)
 
 

@@ -63,8 +63,8 @@ __all__ = [
 def sanitise(records: Any, mechanism: Mechanism, rng: np.random.Generator | None = None) -> SanitisedDatabase:
     """Perturb every record once, independently, and keep only the result.
 
-    A record is what the first axis counts. One of several cells, each drawn by itself, is charged for all of them: between any
-    two records by the sum over its cells, or along the sum of the differences of its numbers (Manhattan).
+    Each index of the first axis is a record. One of several cells, each drawn by itself, is charged for all of them:
+    between any two records by the sum over its cells, or along the sum of the differences of its numbers (Manhattan).
     A second call on the same records is a second release: it costs the same again.
 
     >>> from noisewright.mechanisms.categories.response import randomised_response
@@ -85,7 +85,7 @@ def sanitise(records: Any, mechanism: Mechanism, rng: np.random.Generator | None
 
 
 def _of_records(mechanism: Mechanism, cells: int) -> Mechanism:
-    """The mechanism that draws each of so many cells of a record by the given one."""
+    """The mechanism that draws each cell of a record by the given one."""
     try:
         return product([(mechanism, cells)], metric="discrete" if mechanism.guarantee.metric.uniform else "manhattan")
     except ParameterError:
@@ -148,12 +148,12 @@ class OutputPerturbation:
 
     @property
     def releases(self) -> int:
-        """How many answers were given (or charged for)."""
+        """Return how many answers were given (or charged for)."""
         return self._releases
 
     @property
     def guarantee(self) -> Guarantee:
-        """What still holds between databases that differ in one record, after all answers so far."""
+        """Guarantee for databases that differ in one record, after all answers so far."""
         account = Accountant(("this database", "a neighbour")).add(self._each, times=self._releases)
         spent = account.guarantee()
         epsilon = self._price * self._releases  # exactly, where the account adds floats, rounded up
@@ -184,7 +184,8 @@ class OutputPerturbation:
 
 
 def neighbour_loss(mechanism: Mechanism) -> Fraction:
-    """What one release costs between answers at most one unit of its metric (one sensitivity) apart, rounding included.
+    """Return the loss of one release between answers at most one unit of its metric (one sensitivity) apart, rounding
+    included.
 
     Exactly where the mechanism says it exactly, so that three times 1/3 is 1.
     """
@@ -195,14 +196,15 @@ def neighbour_loss(mechanism: Mechanism) -> Fraction:
 
 
 def rounds_at_random(mechanism: Mechanism) -> bool:
-    """Whether an answer goes to one of its two lattice neighbours by chance: the promise then covers unrounded answers."""
+    """Return whether an answer goes to one of its two lattice neighbours by chance: the guarantee then covers
+    unrounded answers."""
     return isinstance(mechanism, AsymmetricLaplace)
 
 
 def _drawn_shape(mechanism: Mechanism, given: Any, drawn: Any) -> tuple[int, ...]:
     """The shape in which secrets were given, one for every draw; empty for a single one.
 
-    Outputs have it too, but for those of vectors, which have an axis more, and for reports, which are of any shape.
+    Outputs have it too, except for those of vectors, which have an axis more, and for reports, which are of any shape.
     """
     if isinstance(drawn, (pa.Array, pa.ChunkedArray)):
         return (len(drawn),)

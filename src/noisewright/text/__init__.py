@@ -1,4 +1,4 @@
-"""Text: documents as bags of words, public word embeddings, and what protects words and documents."""
+"""Text: documents as bags of words, public word embeddings, and mechanisms for words and documents."""
 
 from typing import TYPE_CHECKING
 

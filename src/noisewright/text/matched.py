@@ -1,4 +1,4 @@
-r"""How far apart two documents are: the words of one are matched to those of the other, and the distances add up.
+r"""Distance of two documents: the words of one are matched to those of the other, and the distances add up.
 
 *Matched*: the cheapest matching counts, whatever the order of words: for bags of one size N this is N times their Earth Mover's
 distance. *Aligned*: the first word is matched to the first, the second to the second, and so on, for outputs that keep the order.
@@ -56,7 +56,7 @@ class MatchedWords(Metric):
 
     @property
     def finite(self) -> bool:  # type: ignore[override]
-        """Whether every distance is."""
+        """Return whether every distance is."""
         return self.sized
 
     @property

@@ -6,17 +6,17 @@ order.
 
 **Guarantee.** ``epsilon`` for each unit of *matched* distance: the cost of the cheapest matching of the words of two
 documents, which for N words is N times their Earth Mover's distance (:mod:`~noisewright.text.matched`). Words that the
-reading leaves out (stop words, and by default what is outside of the vocabulary) do not come out at all, so documents that
-differ in those alone are at distance 0. Proof: whatever the matching, a product of words loses the sum of the losses of its
-pairs, and the chance of a bag is a sum over its orders; a longer document is cut to a random subset and a shorter one filled
-with random words, and both can be drawn alike for both documents of a matching, one word without a partner costing the
-diameter.
+reading leaves out (stop words, and by default words outside of the vocabulary) do not come out at all, so documents
+that differ in those alone are at distance 0. Proof: whatever the matching, a product of words loses the sum of the
+losses of its pairs, and the chance of a bag is a sum over its orders; a longer document is cut to a random subset and
+a shorter one filled with random words, and both can be drawn alike for both documents of a matching, one word without
+a partner costing the diameter.
 
-With ``keep_order`` words stay where they were, which reads better and promises less: the distance is then *aligned*, word by
-word, so that a word moved within the text counts twice. Longer texts are then cut after ``size`` words.
+With ``keep_order`` words stay where they were, which reads better and guarantees less: the distance is then *aligned*,
+word by word, so that a word moved within the text counts twice. Longer texts are then cut after ``size`` words.
 
-Without a ``size`` the number of words is as it was, **in the clear**, and nothing is promised between documents of different
-lengths. With ``unknown="keep"`` everything outside of the vocabulary passes as it is, **in the clear**.
+Without a ``size`` the number of words is as it was, **in the clear**, and nothing is guaranteed between documents of
+different lengths. With ``unknown="keep"`` everything outside of the vocabulary passes as it is, **in the clear**.
 
 >>> from noisewright.text import shipped
 >>> notes = private_documents(shipped().first(300), epsilon=8, size=4)
@@ -106,7 +106,7 @@ class PrivateDocuments(BaseMechanism):
 
     def __post_init__(self) -> None:
         if self.size is not None:
-            sized(np.zeros(1, np.int64), self.size, vocabulary=1)  # refuses what is no size
+            sized(np.zeros(1, np.int64), self.size, vocabulary=1)  # rejects an invalid size
         self._reader  # noqa: B018  refuses what it does not know
 
     @property
@@ -121,7 +121,7 @@ class PrivateDocuments(BaseMechanism):
 
     @property
     def epsilon(self) -> Fraction:
-        """For each unit of distance, exactly."""
+        """Epsilon for each unit of distance, exactly."""
         return self.words.epsilon
 
     @property
@@ -142,7 +142,7 @@ class PrivateDocuments(BaseMechanism):
 
     @property
     def in_the_clear(self) -> tuple[str, ...]:
-        """What comes out unprotected, in words."""
+        """Unprotected output, in words."""
         return tuple(map(phrases.clear, self.clear))
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
@@ -211,7 +211,7 @@ class PrivateDocuments(BaseMechanism):
         )
 
     def in_words(self) -> str:
-        """The promise, and what it does not cover."""
+        """Return the guarantee and its limits, in words."""
         clear = f" In the clear: {', '.join(self.in_the_clear)}." if self.in_the_clear else ""
         many = (
             f"{self.size} words come out of every document, whatever its length"
@@ -221,7 +221,7 @@ class PrivateDocuments(BaseMechanism):
         return f"{self.guarantee.in_words()} {many}.{clear}"
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: documents are no numbers."""
+        """Raise `NoLossError`: documents are not numbers."""
         raise NoLossError("documents are no numbers; noisewright text calibrate measures how many words stay.")
 
     @cached_property

@@ -1,7 +1,7 @@
 """Files of text, obfuscated into a folder that appears whole or not at all.
 
-What is published are the documents, in random order and under numbers (names of files often tell who wrote them), and the
-certificate of the mechanism. The comparison with the originals is for the owner alone, and lies elsewhere.
+The output consists of the documents, in random order and under numbers (names of files often reveal the authors), and
+the certificate of the mechanism. The comparison with the originals is for the owner alone, and lies elsewhere.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ FILE_NAMES = {"code": "file-names"}
 __all__ = ["Obfuscated", "in_the_clear", "obfuscate_files", "sizes_in_words"]
 
 TOGETHER = 64
-"""So many documents are drawn together: words that they share are looked up once."""
+"""Maximum number of documents drawn together: their common words are looked up once."""
 CERTIFICATE = "certificate.json"
 
 
 @dataclass(frozen=True)
 class Obfuscated:
-    """What came of one file; ``source`` and ``before`` are secret."""
+    """Result for one file; ``source`` and ``before`` are secret."""
 
     source: Path
     before: tuple[str, ...]
@@ -38,12 +38,12 @@ class Obfuscated:
 
     @property
     def filled(self) -> int:
-        """How many random words filled it up to the public size; below 0 where words were left out."""
+        """Return how many random words filled it up to the public size; below 0 where words were left out."""
         return len(self.after) - len(self.before)
 
     @property
     def kept(self) -> int:
-        """How many of the words that came out had been there; a fact about the original."""
+        """Return how many of the words that came out had been there; a fact about the original."""
         return (Counter(self.before) & Counter(self.after)).total()
 
 
@@ -65,7 +65,7 @@ def obfuscate_files(
                 done.append(Obfuscated(file, mechanism.read(text), folder / name, tuple(words)))
                 if progress is not None:
                     progress(len(done), len(files))
-        for one in sorted(done, key=lambda one: one.target.name):  # of their new names: times tell of no other order
+        for one in sorted(done, key=lambda one: one.target.name):  # of their new names: times reveal no other order
             (staged / one.target.name).write_text(" ".join(one.after) + "\n", encoding="utf-8")
         stated = mechanism.certificate().with_clear([*mechanism.clear, *([FILE_NAMES] if keep_names else [])])
         (staged / CERTIFICATE).write_text(stated.to_json(), encoding="utf-8")
@@ -73,12 +73,12 @@ def obfuscate_files(
 
 
 def in_the_clear(mechanism: PrivateDocuments, keep_names: bool) -> list[str]:
-    """What the folder shows unprotected, in words; its certificate states the same."""
+    """Return the unprotected content of the folder, in words; its certificate states the same."""
     return [*mechanism.in_the_clear, *([phrases.clear(FILE_NAMES)] if keep_names else [])]
 
 
 def sizes_in_words(done: Sequence[Obfuscated]) -> str:
-    """How many words were read, filled up with and left out; facts about the originals."""
+    """Return how many words were read, filled up with and left out; facts about the originals."""
     read = sum(len(one.before) for one in done)
     filled, left = (sum(max(0, sign * one.filled) for one in done) for sign in (1, -1))
     told = [f"{filled:,} random words fill short documents up"] * bool(filled)

@@ -1,4 +1,4 @@
-"""Attackers on faces: the best possible one on codes, recognisers on pictures, and what breaks k-same."""
+"""Attackers on faces: the best possible one on codes, recognisers on pictures, and an attack that breaks k-same."""
 
 from typing import TYPE_CHECKING
 

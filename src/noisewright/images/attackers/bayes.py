@@ -1,10 +1,11 @@
 r"""The best possible attacker on noisy codes, and what epsilon allows any attacker of a gallery.
 
-A decoded face is a function of its noisy code, so nobody who sees the face can do better than somebody who sees the code
-itself. For a known gallery of candidates the likelihood of candidate x given a noisy code z is ``e^(-|x - z| / t)`` times
-what all candidates share, at the border of the box as well as inside (:mod:`noisewright.images.faces.noisy_codes`). So the
-attacker with the highest chance names the candidate nearest to what was released; for several releases, the one with the
-least sum of distances. An attack on pictures that does worse than this has not shown that a face is safe.
+A decoded face is a function of its noisy code, so no one who sees the face can do better than someone who sees the
+code itself. For a known gallery of candidates the likelihood of candidate x given a noisy code z is ``e^(-|x - z| /
+t)`` times what all candidates share, at the border of the box as well as inside
+(:mod:`noisewright.images.faces.noisy_codes`). Therefore the attacker with the highest chance names the candidate
+nearest to what was released; for several releases, the candidate with the least sum of distances. An attack on
+pictures that does worse than this has not shown that a face is safe.
 
 Before anything is drawn, the guarantee alone says that the belief in candidate i, all being equally likely, is at most
 :math:`1 / \sum_j e^{-\varepsilon d(x_i, x_j)}` (:func:`gallery_risk`).
@@ -33,7 +34,7 @@ from noisewright.images.faces.noisy_codes import NoisyCodes
 __all__ = ["BayesAttacker", "gallery_risk"]
 
 TOGETHER = 256
-"""About so many noisy codes are drawn at once."""
+"""Approximate number of noisy codes drawn at once."""
 
 
 class BayesAttacker:
@@ -47,11 +48,12 @@ class BayesAttacker:
 
     @property
     def bound(self) -> float:
-        """What the guarantee allows any attacker on one release."""
+        """Largest success probability that the guarantee allows any attacker on one release."""
         return gallery_risk(self.mechanism.space.apart(self.gallery, self.gallery), self.mechanism.epsilon)
 
     def beliefs(self, *releases: ArrayLike) -> Floats:
-        """What is believed of each candidate (a column) after noisy codes (a row each), one list of rows for each release."""
+        """Return the posterior of each candidate (a column) after noisy codes (a row each), one list of rows for each
+        release."""
         return np.asarray(softmax(-self._losses(*releases), axis=1))
 
     def guesses(self, *releases: ArrayLike) -> Indices:
@@ -72,7 +74,7 @@ class BayesAttacker:
         return right / (copies * people)
 
     def _losses(self, *releases: ArrayLike) -> Floats:
-        """Minus the logarithm of the likelihood of each candidate, up to what they share."""
+        """Minus the logarithm of the likelihood of each candidate, up to a common term."""
         if not releases:
             raise DataError("an attacker needs one release or more.")
         space = self.mechanism.space

@@ -1,4 +1,4 @@
-r"""The best attacker on blocks of pixels: who has a picture of everybody, knows the mechanism, and names the likeliest.
+r"""The best attacker on blocks of pixels: who has a picture of everyone, knows the mechanism, and names the likeliest.
 
 For levels that are drawn from a table (:mod:`noisewright.images.pixels.exponential`), the likelihood of a candidate is the
 product of the entries of the table, one for each block and channel.
@@ -31,7 +31,7 @@ from noisewright.noise.bits import Bits, bits_from
 __all__ = ["TOGETHER", "BlockAttacker", "LevelAttacker"]
 
 TOGETHER = 2048
-"""About so many pictures are drawn at once."""
+"""Approximate number of pictures drawn at once."""
 
 
 class BlockAttacker(ABC):
@@ -45,7 +45,7 @@ class BlockAttacker(ABC):
 
     @property
     def bound(self) -> float:
-        """What the guarantee allows any attacker on one release."""
+        """Largest success probability that the guarantee allows any attacker on one release."""
         return self._allowed
 
     def success(self, copies: int, rng: np.random.Generator | None = None, *, releases: int = 1) -> float:
@@ -62,7 +62,7 @@ class BlockAttacker(ABC):
 
     @abstractmethod
     def likelihoods(self, who: NDArray[Any], bits: Bits) -> Floats:
-        """These people drawn once, a row for each: the logarithm of the likelihood of each candidate, up to what they share."""
+        """These people drawn once, a row for each: the logarithm of the likelihood of each candidate, up to a common term."""
 
 
 class LevelAttacker(BlockAttacker):

@@ -1,4 +1,4 @@
-r"""How k-same falls: two releases whose clusters overlap, and somebody who knows who is not in the picture.
+r"""Attack on k-same: two releases whose clusters overlap, and someone who knows who is not in the picture.
 
 Its 1/k holds for one release and an attacker who knows nothing. Two organisations that release overlapping galleries without
 asking each other put a person into two clusters, and the person is in both: the *intersection* is often the person alone.
@@ -26,7 +26,7 @@ __all__ = ["composed_guesses", "intersections", "without"]
 def intersections(
     one: Sequence[Collection[Any]], other: Sequence[Collection[Any]], people: Sequence[Any] | NDArray[Any]
 ) -> list[list[Any]]:
-    """For each of the people, who is in the same cluster in both releases: at best for privacy everybody of a cluster."""
+    """Return for each of the people who is in the same cluster in both releases: at best for privacy everyone of a cluster."""
     first, second = _cluster_of(one), _cluster_of(other)
     if not all(person in first and person in second for person in people):
         raise DataError("people who are in both releases are asked for; somebody is not.")
@@ -34,7 +34,8 @@ def intersections(
 
 
 def without(cluster: Collection[Any], impossible: Collection[Any]) -> list[Any]:
-    """Who of a cluster is left for somebody who knows that some are not in the picture; a guess is right once in so many."""
+    """Return the members of a cluster who remain if some are known not to be in the picture; a guess is then right
+    once in the size of the rest."""
     left = sorted(set(cluster) - set(impossible))
     if not left:
         raise DataError("nobody of the cluster is left; somebody who is in the picture was excluded.")

@@ -1,4 +1,4 @@
-r"""How often attackers who see obfuscated pictures name the right person.
+r"""Success rates of attackers who see obfuscated pictures and name the right person.
 
 =============  ===============================================  =====================================================
 attack         learns from                                      is asked about
@@ -10,9 +10,9 @@ attack         learns from                                      is asked about
 ``composed``   clean pictures                                   two obfuscated ones of each: scores are added up
 =============  ===============================================  =====================================================
 
-The strongest of them is the number to report, and never the naive one alone; beside it belongs the best possible attacker on
-codes (:mod:`noisewright.images.attackers.bayes`). Nothing of this is private: the numbers are computed from the faces
-themselves."""
+The strongest of them is the number to report, and never the naive one alone; next to it belongs the best possible
+attacker on codes (:mod:`noisewright.images.attackers.bayes`). Nothing of this is private: the numbers are computed
+from the faces themselves."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LabelledFaces:
             raise DataError("faces have one size, and every face has the label of its person.")
 
     def repeated(self, obfuscate: Obfuscate, copies: int) -> LabelledFaces:
-        """So many obfuscated copies of each."""
+        """Return the given number of obfuscated copies of each."""
         noisy = np.concatenate([obfuscate(self.pictures) for _ in range(copies)])
         return LabelledFaces(noisy, np.tile(np.asarray(self.people), copies))
 
@@ -81,7 +81,7 @@ def picture_risks(
     copies: int = 3,
     recogniser: Callable[[], Recogniser] = Recogniser,
 ) -> dict[str, float]:
-    """The share of right answers of each attack, over ``copies`` obfuscations of what is known and of what is asked."""
+    """The share of right answers of each attack, over ``copies`` obfuscations of the known and of the attacked pictures."""
     if not is_whole(copies) or copies < 1:
         raise ParameterError("copies is a whole number from 1 on.")
     learned = known.repeated(obfuscate, copies)

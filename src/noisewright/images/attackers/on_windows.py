@@ -1,9 +1,11 @@
-r"""The best attacker on windows that were drawn by their likeness: who has a picture of everybody and knows the mechanism.
+r"""The best attacker on windows that were drawn by their likeness: who has a picture of everyone and knows the
+mechanism.
 
 A window y is drawn from a true window x with probability :math:`w(x, y) / Z(x)`
-(:mod:`noisewright.images.pixels.window_choice`), and cells beside the windows have Laplace noise. So the likelihood of each
-candidate is known but for the sums Z, which are added up over all windows where these can be listed and epsilon' is large, and
-estimated from random ones otherwise: there, somebody may do a little better than this attacker.
+(:mod:`noisewright.images.pixels.window_choice`), and cells next to the windows have Laplace noise. Therefore the
+likelihood of each candidate is known except for the sums Z, which are added up over all windows where these can be
+listed and epsilon' is large, and estimated from random ones otherwise: there, someone may do a little better than this
+attacker.
 
 >>> from noisewright.images.pixels import pixel_windows
 >>> people = np.random.default_rng(1).integers(0, 256, (4, 12, 12, 1), dtype=np.uint8)
@@ -34,11 +36,11 @@ from noisewright.noise.bits import Bits
 __all__ = ["WindowAttacker"]
 
 SAMPLED, LARGE = 1 << 14, 6
-"""Sums are estimated from so many random windows, unless epsilon' is larger than this."""
+"""Number of random windows from which sums are estimated, unless epsilon' is larger than this."""
 
 
 class WindowAttacker(BlockAttacker):
-    """On windows of cells, and on the cells beside them."""
+    """On windows of cells, and on the cells next to them."""
 
     def __init__(self, mechanism: PixelWindows, gallery: Picture) -> None:
         super().__init__(mechanism, gallery)
@@ -51,7 +53,7 @@ class WindowAttacker(BlockAttacker):
         self._edges = [(area, (areas == area) & beside[:, :, None]) for area in np.unique(areas[beside]).tolist()]
 
     def likelihoods(self, who: NDArray[Any], bits: Bits) -> Floats:
-        """Windows by their weights, cells beside them by their distances."""
+        """Windows by their weights, cells next to them by their distances."""
         made = self.mechanism
         logs = np.zeros((len(who), self.people))
         for area, where in self._edges:

@@ -1,10 +1,10 @@
 r"""A small recogniser of faces: principal components, then linear discriminants with a shrunk covariance.
 
-Pixels are projected on the components in which the faces it learns from differ most; there, the people are Gaussians with one
-covariance S, of which a ``shrinkage`` is replaced by that of a sphere. The score of a person is their probability. It is a
-strong attacker on aligned faces, learns in a second, and needs no network. ``whitened`` components are all of one size first,
-so that small details count as much as large ones: the weaker attacker where details are dropped or drowned, as by eigenfaces,
-and the stronger one on faces that a network draws.
+Pixels are projected on the components in which the faces it learns from differ most; there, the people are Gaussians
+with one covariance S, of which a ``shrinkage`` is replaced by a sphere's covariance. The score of a person is their
+probability. It is a strong attacker on aligned faces, learns in a second, and needs no network. ``whitened``
+components are all of one size first, so that small details count as much as large ones: the weaker attacker where
+details are dropped or drowned, as by eigenfaces, and the stronger one on faces that a network draws.
 
 >>> rng = np.random.default_rng(1)
 >>> people = rng.integers(0, 200, (5, 6, 6, 1))
@@ -38,7 +38,7 @@ class Recogniser:
     """Learns people from faces, and names those of other faces."""
 
     people: NDArray[Any]
-    """Whom it knows, in the order of the columns of scores."""
+    """Known people, in the order of the columns of scores."""
 
     def __init__(self, components: int = 80, shrinkage: float = 0.1, *, whitened: bool = False) -> None:
         if not is_whole(components) or components < 1:
@@ -58,7 +58,7 @@ class Recogniser:
         means = np.stack([np.bincount(who, column) for column in places.T], 1) / counts[:, None]
         away = places - means[who]
         covariance = away.T @ away / len(away)
-        # One face each tells nothing of how a face varies: then all directions count as they vary among people.
+        # One face each does not show how a face varies: then all directions count as they vary among people.
         sphere = covariance.trace() / len(covariance) or float(places.std(0)[0] ** 2)
         covariance = (1 - self._shrinkage) * covariance + self._shrinkage * sphere * np.eye(len(covariance))
         self._covariance: Floats = covariance
@@ -85,7 +85,7 @@ class Recogniser:
 
     @property
     def features(self) -> tuple[Floats, Floats]:
-        """Slopes and offsets of coordinates in which one person varies as a sphere: what is left without the last step."""
+        """Slopes and offsets of coordinates in which one person varies as a sphere: the features without the last step."""
         self._learned()
         slopes = np.linalg.solve(np.linalg.cholesky(self._covariance), self._basis.directions).T
         return np.asarray(slopes), np.asarray(-self._basis.mean @ slopes)

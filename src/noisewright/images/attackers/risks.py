@@ -1,7 +1,8 @@
-r"""What obfuscated faces risk and what they keep, one :class:`Risk` for each method: the numbers of a risk table.
+r"""Risk and utility of obfuscated faces, one :class:`Risk` for each method: the numbers of a risk table.
 
-Attackers know several faces of each person; one more face of everybody is obfuscated, and they name the person. Beside the
-attackers on pictures stands the *best* possible one, who inverts the decoder and knows the very codes of the gallery:
+Attackers know several faces of each person; one more face of everyone is obfuscated, and they name the person. Next to
+the attackers on pictures stands the *best* possible one, who inverts the decoder and knows the very codes of the
+gallery:
 
 * noise on codes: :class:`~noisewright.images.attackers.bayes.BayesAttacker`, after one release and after two;
 * Laplace noise on blocks of pixels: the same, since the sums of blocks are a code on a lattice; levels drawn from a table, and
@@ -18,8 +19,8 @@ The best attacker is cheap to ask, so it is asked about thousands of draws (``dr
 The risk that is reported is the largest that was measured on one release, :attr:`Risk.strongest`. *Reverse* and *composed* see
 several.
 
-What is kept: SSIM and the squared error beside the original, and the share of faces whose attributes, such as a gender, are
-still told right by a recogniser of *other* people's faces.
+Utility: SSIM and the squared error next to the original, and the share of faces whose attributes, such as a gender,
+are still recognised correctly by a recogniser of *other* people's faces.
 """
 
 from __future__ import annotations
@@ -56,10 +57,10 @@ ONE_RELEASE = ("best", "parrot", "naive")
 """The attacks that see one release of each face that they are asked about."""
 
 OWN = 7
-"""Of so many people of a gallery, one is in the first of two releases alone, and one in the second."""
+"""Divisor of the number of people in a gallery: that share is in the first of two releases alone, and in the second."""
 
 FEWER = 8
-"""Levels and windows take longer to draw than codes: so many times fewer of them are."""
+"""Factor by which fewer levels and windows are drawn, since they take longer than codes."""
 
 KSame = Callable[[Picture, np.random.Generator], tuple[Picture, Clusters]]
 """One face for each person of a gallery, and the clusters, which are picked at random."""
@@ -67,14 +68,14 @@ KSame = Callable[[Picture, np.random.Generator], tuple[Picture, Clusters]]
 
 @dataclass(frozen=True)
 class Risk:
-    """How often each attack on a method names the right person, and what the method keeps."""
+    """Success rate of each attack on a method, and utility of the method."""
 
     method: str
     attacks: Mapping[str, float]
     kept: Mapping[str, float]
     components: int | None = None
     bound: float | None = None
-    """What the guarantee allows any attacker on one release; None where nothing is guaranteed."""
+    """Largest success probability that the guarantee allows any attacker on one release; None without a guarantee."""
     left: float | None = None
     """For clusters: how many people are left on average after two releases."""
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -87,13 +88,13 @@ class Risk:
 
     @property
     def risk(self) -> float:
-        """How often that is right."""
+        """Return how often that is right."""
         return self.attacks[self.strongest]
 
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """Something about people that may be kept: who tells it, and what is true of each face that is asked about."""
+    """Attribute of people that may be kept: its recogniser, and the true value for each attacked face."""
 
     recogniser: Recogniser
     truth: NDArray[Any]
@@ -103,9 +104,9 @@ class Attribute:
 class FaceAttacks:
     """All attacks on the faces of some people.
 
-    ``known`` are faces that attackers have, and ``asked`` one other face of everybody, of which ``copies`` releases are attacked;
-    who learns from obfuscated faces makes ``taught`` of each that is known. The best attacker on codes is asked about ``draws``
-    or more. All of it is a simulation.
+    ``known`` are faces that attackers have, and ``asked`` one other face of everyone, of which ``copies`` releases are
+    attacked; who learns from obfuscated faces makes ``taught`` of each that is known. The best attacker on codes is
+    asked about ``draws`` or more. All of it is a simulation.
     """
 
     known: LabelledFaces
@@ -130,7 +131,7 @@ class FaceAttacks:
         self._attackers = PictureAttackers(self.known, self.asked, self.recogniser)
 
     def clean(self) -> Risk:
-        """Faces as they are: how well people are told apart at all."""
+        """Faces as they are: how well people are distinguished at all."""
         found = {"naive": float((self._attackers.naive.predict(self.asked.pictures) == self._people).mean())}
         return Risk("clean", found, self._kept(self.asked.pictures))
 
@@ -142,7 +143,7 @@ class FaceAttacks:
         return replace(self._with_best(risk, BayesAttacker(hidden.codes, codes), rng), components=hidden.components)
 
     def pixels(self, made: BlockMechanism, method: str) -> Risk:
-        """A mechanism on pixels, whose promise is between any two pictures."""
+        """A mechanism on pixels, whose guarantee is between any two pictures."""
         rng = self._rng()
         risk = self.drawn(lambda faces: np.asarray(made.release(faces, rng)), method)
         if isinstance(made, PixelLaplace):
@@ -238,7 +239,8 @@ class FaceAttacks:
         return kept
 
     def _intervals(self, shares: Mapping[str, float], copies: int) -> dict[str, tuple[float, float]]:
-        """Over draws for these people: each of them is drawn so often, so the share varies less than that of draws alike."""
+        """Return intervals over draws for these people: each is drawn equally often, so the share varies less than
+        under equal draws."""
         from noisewright.estimation.population.intervals import tail_interval
 
         asked = copies * len(self._people)

@@ -1,7 +1,8 @@
 """A trial of methods on the faces of a folder, or on made-up ones: who is attacked, by which model, and every row of the table.
 
-Without a model, half of the people count as public: eigenfaces are trained on their faces, and the others are attacked. The
-made-up faces are always shared out like that. Who tells attributes, such as genders, learned them from the public half.
+Without a model, half of the people count as public: eigenfaces are trained on their faces, and the others are
+attacked. The made-up faces are always shared out like that. Recognisers of attributes, such as genders, learned them
+from the public half.
 
 >>> trial = Trial.of()
 >>> trial.people, trial.model_words
@@ -93,17 +94,17 @@ class Trial:
 
     @property
     def people(self) -> int:
-        """How many people are attacked."""
+        """Return how many people are attacked."""
         return len(self.attacks.asked.people)
 
     @property
     def chance(self) -> float:
-        """How often a blind guess is right."""
+        """Return how often a blind guess is right."""
         return 1 / self.people
 
     @property
     def known(self) -> str:
-        """What attackers have, in words."""
+        """Knowledge of attackers, in words."""
         many = len(self.attacks.known.pictures) / self.people
         return f"of whom {many:.3g} faces each are known and one is asked about"
 
@@ -130,7 +131,7 @@ class Trial:
         return self.attacks.k_same(lambda faces, rng: k_same_codes(self.model, faces, k, rng=rng), f"k-same, k = {k}")
 
     def adhoc(self) -> list[Risk]:
-        """What people do to faces: a blur, blocks, a box, a box that is filled in, noise on singular values."""
+        """Ad hoc methods on faces: a blur, blocks, a box, a box that is filled in, noise on singular values."""
         height, width = self.attacks.asked.pictures.shape[1:3]
         middle = Region(round(0.29 * width), round(0.37 * height), round(0.42 * width), round(0.46 * height))
         rng = np.random.default_rng(self.attacks.seed)
@@ -150,7 +151,7 @@ class Trial:
 
 
 def _made_up() -> PublicFaces:
-    """The made-up faces, of everybody the one that is asked about first."""
+    """The made-up faces, of everyone the one that is asked about first."""
     found = sprite_faces()
     first = np.lexsort((found.expressions != ASKED, found.people))
     return PublicFaces(

@@ -1,12 +1,12 @@
-r"""What people do to pictures, **without any guarantee**: a blur, a box, a box filled in, pixelisation, noisy singular values.
+r"""Ad hoc methods on pictures, **without any guarantee**: a blur, a box, a box filled in, pixelisation, noisy singular
+values.
 
-They are here to be compared with and attacked. Nothing here is a mechanism, draws what may be called private, or has a
-certificate.
+They are here to be compared with and attacked. Nothing here is a mechanism, samples privately or has a certificate.
 
 * *blur*, *pixelise*: deterministic, so a list of candidate pictures identifies the true one at once;
-* *box*: perfect inside the box, and says nothing about what is beside it (hair, clothes, the place);
-* *in-painting*: a box that is filled in smoothly from what is around it, or with the mean face of a model:
-  it looks better than a box, says as little about what was inside, and as much about everything beside it;
+* *box*: perfect inside the box, and does not cover the parts next to it (hair, clothes, the place);
+* *in-painting*: a box that is filled in smoothly from its surroundings, or with the mean face of a model: it looks
+  better than a box, reveals as little of the inside, and as much of everything next to it;
 * *noisy singular values*: noise on the singular values of the pixel matrix, as has been published; singular vectors, and with
   them nearly all of the picture, stay as they are.
 
@@ -35,7 +35,7 @@ __all__ = ["blurred_picture", "boxed", "inpainted", "noisy_singular_values", "pi
 
 
 def blurred_picture(picture: Picture, sigma: float) -> Picture:
-    """NO GUARANTEE: the picture under a Gaussian of so many pixels."""
+    """NO GUARANTEE: the picture under a Gaussian of the given number of pixels."""
     return as_pixels(blurred(picture, sigma))
 
 

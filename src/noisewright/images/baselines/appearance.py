@@ -3,10 +3,10 @@ r"""An active appearance model: a face as the shape of its landmarks and its tex
 * *shape*: landmarks, moved, turned and scaled onto their mean (Procrustes), then principal components;
 * *texture*: the pixels inside the mesh of landmarks, warped to the mean shape triangle by triangle, then principal components.
 
-The code is both lists of components, and exact noise on it keeps its promise **about the code**
-(:class:`~noisewright.images.faces.noisy_codes.NoisyCodes`). But the new texture is painted inside the contour of the face alone:
-hair, ears, neck and everything beside stay as they were, and so do place, size and tilt of the face. They tell people apart, so
-a picture that looks changed is recognised as before. Nothing of a picture is guaranteed here.
+The code is both lists of components, and exact noise on it keeps its guarantee **about the code**
+(:class:`~noisewright.images.faces.noisy_codes.NoisyCodes`). But the new texture is painted inside the contour of the
+face alone: hair, ears, neck and everything around stay as they were, and so do place, size and tilt of the face. They
+distinguish people, so a picture that looks changed is recognised as before. Nothing of a picture is guaranteed here.
 
 >>> rng = np.random.default_rng(1)
 >>> square = np.array([[4, 4], [4, 20], [20, 4], [20, 20], [12, 12]])
@@ -40,7 +40,7 @@ from noisewright.images.pictures.writing import as_pixels
 __all__ = ["ActiveAppearance"]
 
 ROUNDS = 5
-"""So often all shapes are put onto their mean, and the mean is taken again."""
+"""Number of times that all shapes are aligned to their mean and the mean is computed again."""
 SHAPES, TEXTURES = 12, 40
 
 
@@ -58,7 +58,7 @@ class ActiveAppearance:
     def fit(
         cls, faces: Picture, landmarks: ArrayLike, shapes: int = SHAPES, textures: int = TEXTURES
     ) -> ActiveAppearance:
-        """From public faces with as many landmarks in each; at most so many components of shape and of texture."""
+        """Fit to public faces with equally many landmarks; ``shapes`` and textures have a maximum number of components."""
         places = _places(faces, landmarks)
         mean = places[0]
         for _ in range(ROUNDS):
@@ -123,7 +123,7 @@ def _placed(shape: Floats, onto: Floats) -> tuple[Floats, Any]:
 
 
 def _corners(shape: Floats, triangles: Indices, size: tuple[int, int, int]) -> tuple[NDArray[Any], Floats]:
-    """For every pixel its triangle in a mesh (-1 outside), and its weights of the three corners."""
+    """Return for every pixel its triangle in a mesh (-1 outside), and its weights of the three corners."""
     y, x = np.mgrid[: size[0], : size[1]]
     pixels = np.stack([x.ravel(), y.ravel()], 1).astype(float)
     own, weights_of = np.full(len(pixels), -1), np.zeros((len(pixels), 3))

@@ -1,9 +1,9 @@
 r"""The k-same family: every face is replaced by the mean of a cluster of k faces or more. **No differential guarantee.**
 
-What it is meant to give: a released face is shared by at least k people of the gallery, so that who sees one release and
+Intended property: a released face is shared by at least k people of the gallery, so that who sees one release and
 knows nothing else is right about a person with a chance of 1/k at most. It falls as soon as there are two releases of
-overlapping galleries, or somebody knows who is *not* in the picture (:mod:`noisewright.images.attackers.on_clusters`). It is
-here to be compared with and attacked.
+overlapping galleries, or an adversary knows who is *not* in the picture
+(:mod:`noisewright.images.attackers.on_clusters`). It is here to be compared with and attacked.
 
 * *pixel*: means of aligned pixels, with ghosts (:func:`k_same_pixels`);
 * *eigen*, *net*, or of any other model: means of codes, decoded (:func:`k_same_codes`);

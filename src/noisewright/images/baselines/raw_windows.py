@@ -36,7 +36,7 @@ from noisewright.images.pictures.similarity import ssim_of, window_ssim
 __all__ = ["EPSILONS", "RawSsimWindows", "raw_losses", "raw_ssim_windows", "two_valued"]
 
 MOST, NEAR = 512, 8192
-"""So many outputs are compared at most, for so many secrets beside them."""
+"""Maximum number of outputs compared, and of secrets near each pair."""
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0)
 LEVELS = (0.0, 85.0, 170.0, 255.0)
 
@@ -58,7 +58,7 @@ class RawSsimWindows:
 
     @property
     def guarantee(self) -> NoReturn:
-        """There is none."""
+        """Raise: this mechanism has no guarantee."""
         raise GuaranteeError("UNSAFE raw_ssim_windows is an attack target and guarantees nothing; see audit().")
 
     def certificate(self, rng: np.random.Generator | None = None) -> NoReturn:
@@ -78,7 +78,7 @@ class RawSsimWindows:
         return np.asarray(values[np.stack([number // self.levels**place % self.levels for place in range(cells)], 1)])
 
     def audit(self) -> float:
-        """The largest log-ratio of probabilities that was found: a lower bound of what it loses.
+        """The largest log-ratio of probabilities that was found: a lower bound of its loss.
 
         Secrets are the windows over the levels, and others near them (always the same ones).
         """
@@ -106,10 +106,10 @@ def raw_losses(
 ) -> list[float]:
     """Return the largest loss of the published choice between any two of some windows, as a part of each claimed epsilon.
 
-    The windows are all over the levels and those ``beside`` them, with their cells in any order. Every output is counted. SSIM
-    does not change if the cells of both windows are put into another order, and grows with their covariance. So outputs
-    are counted by how many cells of each level meet each value of a secret, and the order of cells that is best or worst for
-    an output is the sorted one or its reverse.
+    The windows are all over the levels and those ``beside`` them, with their cells in any order. Every output is
+    counted. SSIM does not change if the cells of both windows are put into another order, and grows with their
+    covariance. Therefore outputs are counted by how many cells of each level meet each value of a secret, and the
+    order of cells that is best or worst for an output is the sorted one or its reverse.
 
     >>> [round(part, 4) for part in raw_losses([1, 20])], round(raw_losses([30], two_valued(17))[0], 2) > 1
     ([0.9967, 0.999], True)

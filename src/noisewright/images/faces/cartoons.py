@@ -1,4 +1,4 @@
-"""Made-up faces, drawn in code: nobody's, for examples, tests and first models.
+"""Made-up faces, drawn in code: no one's, for examples, tests and first models.
 
 People differ in the shape of the head, colours, hair, eyes, brows, nose and beard; an expression changes the mouth alone. Edges
 are smooth: a picture is drawn three times as large.
@@ -21,7 +21,7 @@ from noisewright.images.pictures.reading import Picture
 __all__ = ["cartoon_faces"]
 
 MOUTHS = (-1.0, -0.5, 0.0, 1.0)
-"""How each expression bends the mouth: sad, doubtful, neutral, happy."""
+"""Curvature of the mouth for each expression: sad, doubtful, neutral, happy."""
 TRAITS, FINER = 12, 3
 
 

@@ -4,10 +4,11 @@ A model gives every face a code of n numbers, and public training faces give eve
 
 .. math:: d(x, x') = \sum_i w_i\, \frac{|x_i - x'_i|}{\text{range}_i}, \qquad \sum_i w_i = 1,
 
-is 0 for equal codes and 1 between opposite corners; even weights :math:`w_i = 1/n` are the usual metric. Element i is rounded
-to one of ``steps[i] + 1`` places of its range, and those numbers of steps *are* the weights: :math:`w_i = \text{steps}_i /
-\sum \text{steps}`. One step is then worth the same in every element, and d is the Manhattan distance of whole numbers,
-divided by the sum of steps. A code beyond the box is moved to its border first, which reads nothing but public ranges.
+is 0 for equal codes and 1 between opposite corners; even weights :math:`w_i = 1/n` are the usual metric. Element i is
+rounded to one of ``steps[i] + 1`` places of its range, and those numbers of steps *are* the weights: :math:`w_i =
+\text{steps}_i / \sum \text{steps}`. One step is then worth the same in every element, and d is the Manhattan distance
+of integers, divided by the sum of steps. A code beyond the box is moved to its border first, which reads only public
+ranges.
 
 >>> space = CodeSpace.of([0, -1], [10, 1], steps=100)
 >>> space.points([[2.5, 0], [99, 1]]).tolist()
@@ -41,7 +42,7 @@ from noisewright.images.pictures.regions import Inside
 __all__ = ["STEPS", "CodeSpace", "LatentMetric", "least_error_weights"]
 
 STEPS = 4096
-"""So many steps has the range of an element on average: far finer than any noise that hides something."""
+"""Maximum average number of steps in the range of an element: far finer than any noise that hides something."""
 MOST_STEPS = 1 << 40
 
 
@@ -73,9 +74,9 @@ class CodeSpace:
     def of(
         cls, low: ArrayLike, high: ArrayLike, *, steps: int = STEPS, weights: Sequence[float] | Floats | None = None
     ) -> CodeSpace:
-        """The space with these ranges; ``steps`` are those of an element of average weight.
+        """The space with these ranges; ``steps`` are the steps of an element of average weight.
 
-        A weight becomes a whole number of steps, at least one: the metric has the weights that come out of it.
+        A weight becomes a positive integer number of steps: the metric has the weights that result.
         """
         ends = [np.atleast_1d(np.asarray(end, np.float64)) for end in (low, high)]
         if ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
@@ -93,7 +94,7 @@ class CodeSpace:
 
     @property
     def size(self) -> int:
-        """How many elements a code has."""
+        """Return how many elements a code has."""
         return len(self.steps)
 
     @property
@@ -103,7 +104,7 @@ class CodeSpace:
 
     @property
     def weights(self) -> Floats:
-        """What each element counts in the metric; they add up to 1."""
+        """Weight of each element in the metric; they add up to 1."""
         return np.array(self.steps) / self.total
 
     @cached_property
@@ -177,7 +178,7 @@ class LatentMetric(Metric):
 def least_error_weights(ranges: ArrayLike) -> Floats:
     """The weights with the least expected squared error in an orthonormal basis: in proportion to ranges to the power 2/3.
 
-    The noise of element i has a scale of ``range / (weight * epsilon)``, and twice its square is to be small in the sum.
+    The noise of element i has a scale of ``range / (weight * epsilon)``, and the sum of twice its square is minimised.
 
     >>> least_error_weights([1, 8]).round(3).tolist()
     [0.2, 0.8]

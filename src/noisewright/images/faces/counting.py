@@ -1,7 +1,7 @@
-r"""How many components to keep: the more there are, the more noise is on each of them.
+r"""Choice of the number of components: each further component adds noise to all.
 
-With c components the noise on component i has the scale ``c range_i / epsilon``. It is worth while as long as that is below
-``alpha`` standard deviations, for all that are kept: the largest c is asked for with
+With c components the noise on component i has the scale ``c range_i / epsilon``. It is worth while as long as that is
+below ``alpha`` standard deviations, for all kept components; the result is the largest c with
 
 .. math:: c\, \text{range}_i / \varepsilon < \alpha\, \text{sd}_i \qquad \text{for every } i \le c.
 
@@ -25,7 +25,7 @@ from noisewright.core.exact import Exact, positive_fraction
 __all__ = ["ALPHA", "component_count"]
 
 ALPHA = 0.9
-"""The noise on a component is below so many of its standard deviations."""
+"""Largest noise on a component, in its standard deviations."""
 
 
 def component_count(spreads: ArrayLike, ranges: ArrayLike, *, epsilon: Exact, alpha: float = ALPHA) -> int:

@@ -1,13 +1,13 @@
 r"""A face that a model does not know, as a mixture of faces that it knows: least absolute deviations.
 
-Known identities have features X_1, ..., X_m and a new face has features Y, all from one public recogniser. The weights W minimise
-:math:`\sum_i |Y_i - \sum_j W_j X_{ji}|`. As a linear program that has as many rows as features; its dual,
+Known identities have features X_1, ..., X_m and a new face has features Y, all from one public recogniser. The weights
+W minimise :math:`\sum_i |Y_i - \sum_j W_j X_{ji}|`. As a linear program with one row per feature; its dual,
 
 .. math:: \max_v \; Y^\top v \quad \text{subject to} \quad X v = 0, \quad -1 \le v_i \le 1,
 
-has m, and its multipliers are the weights. In a simplex (weights of at least 0 that add up to 1) the condition is :math:`X_j
-v \le \lambda` with :math:`Y^\top v - \lambda` to be maximised. The weights are a function of the secret face, found *before*
-any noise: what a model makes of them is clamped to its box and protected as any other code.
+has m, and its multipliers are the weights. In a simplex (weights of at least 0 that add up to 1) the condition is
+:math:`X_j v \le \lambda` with :math:`Y^\top v - \lambda` to be maximised. The weights are a function of the secret
+face, found *before* any noise: the resulting code is clamped to its box and protected as any other code.
 
 >>> identity_weights([[1, 0, 2], [0, 1, 1]], [0.5, 0.25, 1.25]).weights.round(9).tolist()
 [0.5, 0.25]
@@ -36,7 +36,7 @@ class Mixture:
 
 
 def identity_weights(known: ArrayLike, face: ArrayLike, *, simplex: bool = False) -> Mixture:
-    """The mixture of ``known`` features (one identity in each row) that is nearest to those of a ``face``.
+    """The mixture of ``known`` features (one identity in each row) that is nearest to the features of a ``face``.
 
     ``simplex`` keeps it between the known faces, where a generator was trained.
     """

@@ -4,13 +4,13 @@ To every element of the rounded code, discrete Laplace noise of one scale ``t = 
 is clamped to the range. In units of the model that is Laplace noise of scale ``range_i / (w_i epsilon)`` on element i, which
 for even weights is ``n range_i / epsilon``.
 
-**Guarantee.** ``epsilon`` per unit of :class:`~noisewright.images.faces.code_space.LatentMetric`, for all pairs and exactly: the
-log-ratio of two codes x and x' is at most ``|x - x'| / t = epsilon d(x, x')``, and it is attained at the output x. Snapping is
-post-processing, and the certificate proves the snapped law, element by element. It is about codes: what a decoder is given
-beside the code is in the clear.
+**Guarantee.** ``epsilon`` per unit of :class:`~noisewright.images.faces.code_space.LatentMetric`, for all pairs and
+exactly: the log-ratio of two codes x and x' is at most ``|x - x'| / t = epsilon d(x, x')``, and it is attained at the
+output x. Snapping is post-processing, and the certificate proves the snapped law, element by element. It is about
+codes: other inputs of a decoder are in the clear.
 
-The likelihood of a code is as simple at the border as inside: ``P(z | x)`` is ``e^(-|x - z| / t)`` times what depends on z
-alone. So the best guess at a code is the nearest one (:mod:`noisewright.images.attackers.bayes`).
+The likelihood of a code is as simple at the border as inside: ``P(z | x)`` is ``e^(-|x - z| / t)`` times a factor that
+depends on z alone. Therefore the best guess at a code is the nearest one (:mod:`noisewright.images.attackers.bayes`).
 
 >>> from noisewright.images.faces.code_space import CodeSpace
 >>> noisy = NoisyCodes("8", CodeSpace.of([0, 0, 0, 0], [1, 2, 4, 8], steps=64))
@@ -88,9 +88,9 @@ class NoisyCodes(BaseMechanism):
         clear: Sequence[str] = (),
         measured: Mapping[str, Any] | None = None,
     ) -> Certificate:
-        """The law of every element, and what they lose together.
+        """Return the certificate: the law of every element, and their total loss.
 
-        With the public files, with what is in the clear, and with what was measured on public faces, if any.
+        It includes the public files, the parts in the clear, and measurements on public faces, if any.
         """
         told: dict[str, Any] = {"in_the_clear": [clear_record(one) for one in clear]} if clear else {}
         told |= {} if measured is None else {"measured": dict(measured)}

@@ -1,9 +1,10 @@
 r"""Faces of people who do not exist: a face becomes a code, the code gets exact noise, and the noisy code is decoded.
 
-**Guarantee.** ``epsilon`` per unit of distance between the codes of two faces, of which the first ``components`` elements are
-released and the others are constant (:mod:`noisewright.images.faces.noisy_codes`). The model is public, named by its SHA-256 in
-the certificate. The same epsilon means something else for every number of components and every model, so the two are always told
-together; :meth:`LatentObfuscator.odds` says what an epsilon allows at distances that public faces really have.
+**Guarantee.** ``epsilon`` per unit of distance between the codes of two faces, of which the first ``components``
+elements are released and the others are constant (:mod:`noisewright.images.faces.noisy_codes`). The model is public,
+named by its SHA-256 in the certificate. The same epsilon means something else for every number of components and every
+model, so the two are always stated together; :meth:`LatentObfuscator.odds` gives the odds that an epsilon allows at
+distances that public faces really have.
 
 Without ``components``, their number is the largest whose noise stays below ``alpha`` standard deviations of each
 (:mod:`noisewright.images.faces.counting`).
@@ -46,7 +47,7 @@ __all__ = ["LatentObfuscator"]
 
 Points = NDArray[np.int64]
 TOGETHER = 64
-"""So many faces are encoded and decoded together."""
+"""Maximum number of faces that are encoded and decoded together."""
 
 
 class LatentObfuscator:
@@ -73,7 +74,8 @@ class LatentObfuscator:
         space = CodeSpace.of(model.low[:components], model.high[:components], steps=steps, weights=weights)
         self.codes = NoisyCodes(epsilon, space)  # type: ignore[arg-type]
 
-    # The promise --------------------------------------------------------------------------------------------------------
+    # The guarantee
+    # --------------------------------------------------------------------------------------------------------
 
     @property
     def epsilon(self) -> Fraction:
@@ -95,11 +97,11 @@ class LatentObfuscator:
         return self.codes.map(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The proof about the codes, the fingerprint of the model, and what the model passes around the noise."""
+        """The proof about the codes, the fingerprint of the model, and the attributes that pass around the noise."""
         return self.codes.certificate(rng, resources=[self.model.resource], clear=self.model.clear)
 
     def in_words(self) -> str:
-        """The promise between any two faces, and what it does not cover."""
+        """Return the guarantee between any two faces, and its limits, in words."""
         clear = ", ".join(self.model.clear) or "only the declared size of pictures"
         return f"{self.guarantee.in_words(1)} In the clear: {clear}."
 
@@ -116,13 +118,14 @@ class LatentObfuscator:
     def release(self, faces: Picture, rng: Rng = None, *, attributes: Floats | None = None) -> Picture:
         """One new face for each: a picture, or several with an axis in front.
 
-        ``attributes``, a row for each face, are taken instead of what the model reads off the faces, for those that it keeps.
+        ``attributes``, a row for each face, replace the attributes that the model reads off the faces, for those that
+        it keeps.
         """
         bits = bits_from(rng)
         return self._decoded(faces, lambda points: self.codes.drawn(points, bits), attributes)
 
     def clean(self, faces: Picture, *, attributes: Floats | None = None) -> Picture:
-        """NO GUARANTEE: what the model makes of faces without noise, to compare with."""
+        """NO GUARANTEE: faces by the model without noise, for comparison."""
         return self._decoded(faces, lambda points: points, attributes)
 
     def _decoded(self, faces: Picture, change: Callable[[Points], Points], attributes: Floats | None) -> Picture:

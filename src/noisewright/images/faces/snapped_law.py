@@ -1,13 +1,13 @@
-r"""What Laplace noise does to one element of a code that is snapped back to its range, in closed forms.
+r"""Effect of Laplace noise on one element of a code that is snapped back to its range, in closed forms.
 
-In units of the range, x lies in [0, 1], noise of scale s is added, and what leaves the range is put on its end:
+In units of the range, x lies in [0, 1], noise of scale s is added, and values outside the range are clamped:
 
 * the ends have probabilities :math:`\tfrac12 e^{-x/s}` and :math:`\tfrac12 e^{-(1-x)/s}`;
 * the mean is :math:`x + \tfrac s2 (e^{-x/s} - e^{-(1-x)/s})`, so it is drawn to the middle;
 * the squared error is :math:`g(x) + g(1-x)` with :math:`g(t) = s^2 - e^{-t/s} (s^2 + s t)`.
 
-The lattice of :class:`~noisewright.images.faces.code_space.CodeSpace` is fine enough that these are the numbers of what is
-drawn, up to the square of a step.
+The lattice of :class:`~noisewright.images.faces.code_space.CodeSpace` is fine enough that these are the numbers of the
+sampled law, up to the square of a step.
 
 >>> law = SnappedLaw(scale=1.0)
 >>> round(float(law.mean(0.2)), 5), round(float(law.squared_error(0.2)), 5)
@@ -61,7 +61,7 @@ class SnappedLaw:
         return np.asarray(self._side(place) + self._side(1 - place))
 
     def _side(self, room: Floats) -> Floats:
-        """``s^2 (1 - e^-r (1 + r))`` for a room of r scales; a series where the two terms would cancel."""
+        """``s^2 (1 - e^-r (1 + r))`` for a range of r scales; a series where the two terms would cancel."""
         r = room / self.scale
         far = 1 - np.exp(-r) * (1 + r)
         near = r**2 * (1 / 2 - r / 3 + r**2 / 8 - r**3 / 30 + r**4 / 144)

@@ -1,8 +1,9 @@
 """Made-up faces of 135 people with eight expressions each, from a sheet that comes with the package.
 
-They were drawn at random by the generator facesjs (see ``images/data/NOTICE``): frontal, in one jersey, with nothing on their
-heads. People differ in hair, colours, shape and features, an expression changes the mouth alone, and every other person is a
-woman. So there are labelled faces for training, attacks and tests where no photographs can be had.
+They were drawn at random by the generator facesjs (see ``images/data/NOTICE``): frontal, in one jersey, with nothing
+on their heads. People differ in hair, colours, shape and features, an expression changes the mouth alone, and every
+other person is a woman. Therefore there are labelled faces for training, attacks and tests where no photographs can be
+had.
 
 >>> faces = sprite_faces()
 >>> faces.pictures.shape, faces.people[:9].tolist()
@@ -83,7 +84,8 @@ def sprite_faces() -> SpriteFaces:
 
 
 def sprite_landmarks() -> Floats:
-    """For each person places x, y in pixels: 24 around the head, then eyes, brows, nose and mouth; of all expressions."""
+    """Return for each person coordinates x, y in pixels: 24 around the head, then eyes, brows, nose and mouth; of all
+    expressions."""
     around = np.array(json.loads(OUTLINES.read_text(encoding="utf-8")))
     inside = (np.array(FEATURES) - (LEFT, TOP)) * SIDE / WIDE - 0.5
     return np.concatenate([around, np.broadcast_to(inside, (PEOPLE, *inside.shape))], 1)

@@ -1,7 +1,7 @@
 """A course of training: epochs one after another, with a checkpoint after each, so that it goes on where it was stopped.
 
-The checkpoint lies beside the model that is to be, as ``model.nwm.part``: arrays and JSON like a model, with what the
-networks and their optimisers know, and is gone when the model is there. Whatever is random in an epoch follows from the seed
+The checkpoint lies next to the model that is to be, as ``model.nwm.part``: arrays and JSON like a model, with the
+state of networks and optimisers, and is gone when the model is there. All randomness in an epoch follows from the seed
 and the number of the epoch, so a course that was stopped and resumed ends with the same model, bit by bit, on the same
 machine. A checkpoint of other faces or other options is refused.
 """
@@ -48,7 +48,7 @@ def run_course(
     setup: Mapping[str, Any],
     progress: Progress | None = None,
 ) -> Path:
-    """So many epochs, those left out that a checkpoint has already; ``setup`` tells courses apart. Returns the checkpoint."""
+    """Run the given number of epochs, except those in a checkpoint, which ``setup`` identifies. Return the checkpoint."""
     if not is_whole(epochs) or not 1 <= epochs <= 1_000_000:
         raise ParameterError("epochs is a whole number from 1 to 1,000,000.")
     checkpoint = Path(f"{os.fspath(path)}.part")
@@ -78,7 +78,7 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def batches(many: int, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-    """All places in random order, so many at a time; what is left at the end goes with the last, so that none is alone."""
+    """Yield all places in random order in batches; the rest goes with the last, so that none is alone."""
     order = rng.permutation(many)
     count = max(1, many // size)
     yield from np.array_split(order, count)
@@ -100,7 +100,7 @@ def _known(learner: Learner) -> Arrays:
 
 
 def _resumed(learner: Learner, checkpoint: Path, setup: Mapping[str, Any]) -> int:
-    """Give the learner what a checkpoint knows; how many epochs that were."""
+    """Load the checkpoint into the learner; return its number of epochs."""
     try:
         about, arrays = read_model(Resource.at(checkpoint), KIND)
     except FileFormatError:

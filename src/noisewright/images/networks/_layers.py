@@ -18,7 +18,7 @@ SMALLEST, LARGEST = 4, 8
 
 
 def halvings(height: int, width: int) -> int:
-    """How often pictures of this size are halved until their larger side is at most eight."""
+    """Return how often pictures of this size are halved until their larger side is at most eight."""
     count = 0
     while max(height, width) >> count > LARGEST:
         count += 1
@@ -41,7 +41,8 @@ def halving(channels: int, first: int, count: int) -> list[Module]:
 
 
 def doubling(widths: list[int], channels: int, *, normal: bool = False) -> list[Module]:
-    """Each step doubles the sides and convolves to so many channels; the last convolution gives pixels between 0 and 1."""
+    """Each step doubles the sides and convolves to the given number of channels; the last convolution gives pixels
+    between 0 and 1."""
     layers: list[Any] = []
     for before, after in pairwise(widths):
         layers += [nn.Upsample(scale_factor=2), nn.Conv2d(before, after, 3, padding=1)]
@@ -57,7 +58,7 @@ def from_mean(layers: Module, pictures: Picture) -> None:
 
 
 def normal_start(layers: Module) -> None:
-    """Let weights begin with normal numbers that keep the size of what goes through, and offsets with 0."""
+    """Let weights begin with normal numbers that keep the size of the signal, and offsets with 0."""
     for layer in layers.modules():
         if isinstance(layer, (nn.Linear, nn.Conv2d)):
             nn.init.kaiming_normal_(layer.weight, a=SLOPE)

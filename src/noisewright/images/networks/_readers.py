@@ -1,4 +1,4 @@
-"""What a model itself reads off a face: attributes, and features in which people differ. Linear in the pixels, and public.
+"""Readers of a model: attributes of a face, and features in which people differ. Linear in the pixels, and public.
 
 Attributes that are kept in the clear come from here where their owner does not say them; nothing else uses them. Features are
 the coordinates in which public people differ while one person hardly does.
@@ -39,7 +39,7 @@ class Reader:
 
     @classmethod
     def of(cls, slopes: Floats, offsets: Floats) -> Reader:
-        """In single precision, as files keep it."""
+        """Return the reader in single precision, as in files."""
         return cls(slopes.astype(np.float32), offsets.astype(np.float32))
 
 

@@ -24,7 +24,7 @@ nn: Any = torch.nn
 Tensor = Any
 Module = Any
 COUNTERS = "num_batches_tracked"
-"""What a normalising layer counts and never uses."""
+"""Counter of a normalising layer that is never used."""
 
 
 def float_tensor(array: NDArray[Any], device: Any = None) -> Tensor:
@@ -44,7 +44,7 @@ def device_called(name: str) -> Any:
 
 
 def device_of(module: Module) -> Any:
-    """Where a module is."""
+    """Return where a module is."""
     return next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
 
 
@@ -58,7 +58,8 @@ def arrays_of(module: Module) -> dict[str, NDArray[Any]]:
 
 
 def filled(module: Module, arrays: Mapping[str, NDArray[Any]]) -> bool:
-    """Whether the arrays are just what the module has learned; if so it has them now. The module may be without memory yet."""
+    """Return whether the arrays match the parameters of the module; if so it has them now. The module may be without
+    memory yet."""
     wanted = {name: tensor for name, tensor in module.state_dict().items() if not name.endswith(COUNTERS)}
     if {name: tuple(tensor.shape) for name, tensor in wanted.items()} != {name: a.shape for name, a in arrays.items()}:
         return False

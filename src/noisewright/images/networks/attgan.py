@@ -1,22 +1,24 @@
-r"""An encoder and a decoder after AttGAN, with a code of one by one, attributes and pose beside it, and noise while it learns.
+r"""An encoder and a decoder after AttGAN, with a code of one by one, attributes and pose next to it, and noise while
+it learns.
 
-At 128 pixels and full width: convolutions of 4 x 4 and stride 2 with 64, 128, 256, 512, 1024 and 1024 filters, then one of 2
-x 2 to the 2048 numbers of the code; a decoder of transposed convolutions back to 128 pixels; a critic whose trunk is shared
-by what judges, what names attributes and what estimates the pose. At other sizes (two or three times a power of two) there
-are fewer steps, and ``scale`` makes all of it narrower: an eighth of it learns on a processor in minutes, the whole of it
-needs a graphics card (``device="cuda"``) and the same lines.
+At 128 pixels and full width: convolutions of 4 x 4 and stride 2 with 64, 128, 256, 512, 1024 and 1024 filters, then
+one of 2 x 2 to the 2048 numbers of the code; a decoder of transposed convolutions back to 128 pixels; a critic whose
+trunk is shared by the judge, the classifier of attributes and the estimator of the pose. At other sizes (two or three
+times a power of two) there are fewer steps, and ``scale`` makes all of it narrower: an eighth of it learns on a
+processor in minutes, the whole of it needs a graphics card (``device="cuda"``) and the same lines.
 
 Why it is like this:
 
-- The code is one by one: independent noise on a grid of codes would break what neighbours have in common.
+- The code is one by one: independent noise on a grid of codes would break the correlation of neighbours.
 - There is no shortcut from the encoder to the decoder: it would carry the face past the noise.
 - The decoder learns from noisy codes (:mod:`noisewright.images.networks.noise_aware`).
-- The background is no part of it: give it heads on white.
+- The background is not part of it: give it heads on white.
 
-Losses, with a face x, its attributes a and pose p, a noisy code N(z), and other attributes b and pose q: the critic's are
-those of Wasserstein with a penalty on gradients, cross-entropy of attributes and squared error of the pose; the generator's
-are 200 times the absolute error of the face drawn from the *clean* code with a and p, and what the critic says of the face
-drawn from N(z), b and q: its judgement, 1 times its cross-entropy with b, 30 times its squared error from q.
+Losses, with a face x, its attributes a and pose p, a noisy code N(z), and other attributes b and pose q: the critic's
+are those of Wasserstein with a penalty on gradients, cross-entropy of attributes and squared error of the pose; the
+generator's are 200 times the absolute error of the face drawn from the *clean* code with a and p, and the critic's
+output for the face drawn from N(z), b and q: its judgement, 1 times its cross-entropy with b, 30 times its squared
+error from q.
 
 References: He, Zuo, Kan, Shan and Chen, *AttGAN* (2019); Gulrajani and others, *Improved training of Wasserstein GANs*
 (2017).
@@ -34,7 +36,7 @@ from noisewright.images.networks.network import EncodedFaces
 __all__ = ["AttGan", "critic_of"]
 
 FIRST, MOST, CODE, HEAD = 64, 1024, 2048, 1024
-"""Filters of the first step, of the widest one, numbers of a code, and the width of what names, judges and estimates."""
+"""Filters of the first step, of the widest one, numbers of a code, and the width of the heads."""
 
 
 class AttGan(EncodedFaces):
@@ -65,7 +67,7 @@ class AttGan(EncodedFaces):
 
 
 def critic_of(about: Mapping[str, Any], categories: int, numbers: int) -> Module:
-    """What judges, names so many values of attributes, and estimates so many numbers; it is needed for learning alone."""
+    """Return the critic: it judges, classifies attributes and estimates the pose; needed for training alone."""
     last, filters = _steps(about)
     trunk, before = [], about["channels"]
     for wide in filters[:-1]:
@@ -82,7 +84,7 @@ def critic_of(about: Mapping[str, Any], categories: int, numbers: int) -> Module
 
 
 def code_length(scale: float) -> int:
-    """How many numbers a code has."""
+    """Return how many numbers a code has."""
     return _narrow(CODE, scale)
 
 

@@ -1,4 +1,4 @@
-"""How :class:`~noisewright.images.networks.attgan.AttGan` learns: a critic and a generator in turns."""
+"""Training of :class:`~noisewright.images.networks.attgan.AttGan`: a critic and a generator in turns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from noisewright.images.networks.noise_aware import TrainingNoise
 __all__ = ["train_attgan"]
 
 RECONSTRUCTION, NAMES, POSE, CRITIC_NAMES, CRITIC_POSE, PENALTY = 200.0, 1.0, 30.0, 1.0, 3.0, 10.0
-"""What the parts of the losses weigh: the first three for the generator, the others for the critic."""
+"""Weights of the parts of the losses: the first three for the generator, the others for the critic."""
 BETAS = (0.5, 0.999)
 
 
@@ -87,7 +87,8 @@ class _Learner:
         _step(adam, loss + NAMES * names + POSE * pose)
 
     def _told(self, seen: Tensor, wanted: list[Tensor]) -> tuple[Any, Any]:
-        """The cross-entropy of all values of attributes, and the mean squared error of the pose; 0 where there are none."""
+        """The cross-entropy of all values of attributes, and the mean squared error of the pose; 0 if no attribute or
+        pose exists."""
         critic, names, pose = self.modules["critic"], 0.0, 0.0
         pairs = list(zip(self._known, wanted, strict=True))
         categories = [column for one, column in pairs if one.values]

@@ -40,12 +40,12 @@ class Attribute:
 
     @property
     def width(self) -> int:
-        """How many numbers tell it."""
+        """Number of values that represent it."""
         return max(1, len(self.values))
 
     @property
     def constant(self) -> Floats:
-        """What stands for it where it is not kept."""
+        """Constant in its place if it is not kept."""
         return np.eye(self.width)[0] if self.values else np.zeros(1)
 
     def rows(self, given: Sequence[Any] | NDArray[Any]) -> Floats:
@@ -62,12 +62,12 @@ class Attribute:
             raise DataError(f"the attribute {self.name} is one of {', '.join(self.values)} for each face.") from None
 
     def to_json(self) -> dict[str, Any]:
-        """What a file says of it."""
+        """Return the fields for a file."""
         return {"name": self.name, "values": list(self.values), "mean": self.mean, "spread": self.spread}
 
     @classmethod
     def from_json(cls, document: Any) -> Attribute:
-        """What a file said of it; a ``ValueError`` where that is no attribute."""
+        """Return the attribute of a file; raise ``ValueError`` if it is not valid."""
         found = cls(**{**document, "values": tuple(document["values"])})
         texts = (found.name, *found.values)
         if not all(isinstance(text, str) for text in texts) or len(set(found.values)) < len(found.values):

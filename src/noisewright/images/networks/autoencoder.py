@@ -1,14 +1,14 @@
 r"""A convolutional auto-encoder that has learned with noise on its codes.
 
-Convolutions of stride 2 down to a code between -1 and 1, and steps of doubling and convolution back up. The codes that a
-mechanism sees are the principal components of these, with the ranges and spreads of public faces. While it learns, it is
-asked for every face twice: from its clean code, and from a noisy one (:mod:`noisewright.images.networks.noise_aware`); the
-loss is the sum of the mean absolute errors. A decoder that never saw noise makes little of it; this one falls back to what
-public faces have in common. The encoder learns from clean codes alone: one that learned from noisy codes would put people so
-far apart that the noise no longer hides them, and the same epsilon would mean less.
+Convolutions of stride 2 down to a code between -1 and 1, and steps of doubling and convolution back up. The codes that
+a mechanism sees are the principal components of these, with the ranges and spreads of public faces. While it learns,
+it draws every face twice: from its clean code, and from a noisy one (:mod:`noisewright.images.networks.noise_aware`);
+the loss is the sum of the mean absolute errors. A decoder that never saw noise makes little of it; this one falls back
+to the common part of public faces. The encoder learns from clean codes alone: one that learned from noisy codes would
+put people so far apart that the noise no longer hides them, and the same epsilon would mean less.
 
-Attributes of the faces that it learns from go to the decoder beside the code, so that the code need not hold them. None of
-them is kept unless :meth:`~noisewright.images.networks.network.NetworkFaces.keeping` says so.
+Attributes of the faces that it learns from go to the decoder next to the code, so that the code need not hold them.
+None of them is kept unless :meth:`~noisewright.images.networks.network.NetworkFaces.keeping` says so.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ A face that it never saw is fitted first: weights of at least 0 that add up to 1
 least absolute deviation from the face, in features of the model's own reader (:mod:`noisewright.images.faces.identities`).
 They are a function of the secret face, found before the noise; their code is protected as any other.
 
-**Condition.** The guarantee is about z, given the network and the attributes that are kept. A network that was trained on the
-people who are to be hidden is not public, and nothing protects them in its file.
+**Condition.** The guarantee is about z, given the network and the attributes that are kept. A network that was trained
+on the people who must be hidden is not public, and nothing protects them in its file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["IdentityGenerator", "train_identities"]
 
 RATE = 2e-3
 BRANCH = 32
-"""So many numbers come out of the first layer of an attribute."""
+"""Number of outputs of the first layer of an attribute."""
 WIDTHS = (64, 48, 32, 16, 16, 16, 16, 16)
 """Channels before the first doubling, and after each."""
 

@@ -1,9 +1,10 @@
-r"""What all networks of faces share: a file with weights and public ranges, attributes beside the code, and nothing else.
+r"""Base of all networks of faces: a file with weights and public ranges, attributes next to the code, and nothing
+else.
 
-A network is built of plain layers in a row from what its file says, on no memory at first, so that a file whose arrays do not
-fit is refused before anything is filled. Encoder and decoder are apart: a decoder is given codes and attributes, and there is
-no other way from a picture into it. In use, layers normalise by what they learned and never by the faces that happen to come
-along.
+A network is built of plain layers in a row from the fields of its file, on no memory at first, so that a file whose
+arrays do not fit is refused before anything is filled. Encoder and decoder are apart: a decoder is given codes and
+attributes, and there is no other way from a picture into it. In use, layers normalise by what they learned and never
+by the faces that happen to come along.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ BASIS = ("mean", "directions", *RANGES)
 SIZES = ("height", "width", "channels")
 MOST_SIDE = 1024
 PIXELS = 1 << 17
-"""About so many pixels go through a network together."""
+"""Approximate number of pixels that go through a network together."""
 
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """What is in a file, checked: sizes, attributes with their readers, the network, and the other arrays."""
+    """Content of a file, checked: sizes, attributes with their readers, the network, and the other arrays."""
 
     about: dict[str, Any]
     shape: tuple[int, int, int]
@@ -54,7 +55,7 @@ class Opened:
 
 
 class NetworkFaces(ABC):
-    """A network of faces in a file; nothing passes around its codes but the attributes that it is told to keep."""
+    """A network of faces in a file; only the attributes in ``kept`` pass around its codes."""
 
     kind: ClassVar[str]
 
@@ -74,11 +75,12 @@ class NetworkFaces(ABC):
 
     @staticmethod
     def built(about: Mapping[str, Any], attributes: int) -> Module:
-        """The network that a file tells of, with so many numbers for attributes; any error where it tells nonsense."""
+        """Return the network of a file with the given number of values for attributes; raise any error if the file is
+        invalid."""
         raise TypeError("a network must define built(about, attributes), or how it is filled.")
 
     def _network(self, about: Mapping[str, Any], attributes: int, learned: Arrays) -> Module:
-        """That network with what it has learned."""
+        """Return that network with its trained parameters."""
         with torch.device("meta"):  # nothing is filled before everything fits
             module = self.built(about, attributes)
         if not filled(module, learned):
@@ -122,7 +124,7 @@ class NetworkFaces(ABC):
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        """What it can draw beside the code."""
+        """Attributes that it can draw in addition to the code."""
         return self._opened.attributes
 
     @property
@@ -184,7 +186,7 @@ class NetworkFaces(ABC):
         return [attribute for attribute in self.attributes if attribute.name in self._kept]
 
     def _beside(self, many: int, kept: Floats | None) -> Floats:
-        """All attributes: what is given for those that are kept, and constants."""
+        """Return all attributes: the given values of kept attributes, and constants."""
         width, shown = sum(attribute.width for attribute in self._keepers), dict(self._shown)
         if kept is not None and np.shape(kept) != (many, width):
             raise DataError(f"attributes have a row of {width} numbers for each face here; see rows_of.")
@@ -262,7 +264,7 @@ class NetworkFaces(ABC):
 
 
 class EncodedFaces(NetworkFaces):
-    """A network with an encoder, whose codes are then the principal components of what the encoder says."""
+    """A network with an encoder, whose codes are then the principal components of the encoder's output."""
 
     centred: ClassVar[bool] = False
     """Whether its pixels are between -1 and 1, not between 0 and 1."""
@@ -291,7 +293,7 @@ class EncodedFaces(NetworkFaces):
 
 
 def encoded(module: Module, pictures: Picture, *, centred: bool = False) -> Floats:
-    """What an encoder says of faces, some at a time."""
+    """Return an encoder's output for faces, in batches."""
     parts = []
     with torch.inference_mode():
         for some in _pieces(len(pictures), pictures.shape[1:]):
@@ -301,13 +303,13 @@ def encoded(module: Module, pictures: Picture, *, centred: bool = False) -> Floa
 
 
 def _pieces(many: int, shape: tuple[int, ...]) -> list[slice]:
-    """All faces, a few at a time: what layers pass on to each other stays near the processor. One piece at least."""
+    """All faces, a few at a time: intermediate arrays stay in the processor's cache. At least one batch."""
     few = max(1, PIXELS // (shape[0] * shape[1]))
     return [slice(start, start + few) for start in range(0, max(1, many), few)]
 
 
 def public_codes(codes: Floats, people: Sequence[Any] | NDArray[Any] | None) -> Arrays:
-    """What a file keeps of the codes of public faces: their components with ranges and spreads, and some of them."""
+    """Return a file's statistics of the codes of public faces: their components with ranges and spreads, and some of them."""
     basis = Basis.fit(codes)
     return {name: getattr(basis, name) for name in BASIS} | Gallery.of(basis.forward(codes), people).arrays()
 

@@ -1,10 +1,10 @@
 r"""Noise while a network learns, so that its decoder has seen noisy codes before it is given one.
 
-Noise needs the principal components of codes, and these need the encoder, which changes. So the first epoch is without noise;
-at the start of every other one, components, ranges and spreads are found anew from the codes of all public faces. Every batch
-has an epsilon of its own, drawn evenly from 100 to 1000, and as many components as
-:func:`~noisewright.images.faces.counting.component_count` gives for ``alpha`` = 1.3: more noise than in use, where it is 0.9.
-Floats are good enough here: the faces are public.
+Noise needs the principal components of codes, and these need the encoder, which changes. Therefore the first epoch is
+without noise; at the start of every other one, components, ranges and spreads are found again from the codes of all
+public faces. Every batch has an epsilon of its own, drawn evenly from 100 to 1000, and the number of components that
+:func:`~noisewright.images.faces.counting.component_count` gives for ``alpha`` = 1.3: more noise than in use, where it
+is 0.9. Floats are good enough here: the faces are public.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class TrainingNoise:
         )
 
     def components(self, epsilon: float) -> int:
-        """How many components are kept at an epsilon: at least one."""
+        """Return how many components are kept at an epsilon: at least one."""
         try:
             return component_count(self._basis.spreads, self._basis.ranges, epsilon=str(epsilon), alpha=ALPHA)
         except ParameterError:

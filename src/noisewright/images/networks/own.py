@@ -5,10 +5,10 @@ codes to faces. Codes get the principal components, ranges and spreads of public
 modules have learned is written to the file, whose SHA-256 certificates name; the modules themselves are programs, which no
 file holds: they are given again when it is opened, and are refused if they are not the ones that it was made with.
 
-**No shortcut.** A guarantee about codes is worth nothing if the decoder knows more than the code. So two faces are encoded
-and one code is decoded after each: a decoder that draws something else the second time has remembered the face, and is
-refused. That finds what modules share by accident, such as the kept layers of a U-net; it is no proof about modules that mean
-to deceive.
+**No shortcut.** A guarantee about codes does not hold if the decoder has more input than the code. Therefore two faces
+are encoded and one code is decoded after each: a decoder that draws something else the second time has remembered the
+face, and is refused. That finds state that modules share by accident, such as the kept layers of a U-net; it is not a
+proof about malicious modules.
 
 >>> import pathlib, tempfile
 >>> import torch
@@ -108,7 +108,7 @@ def _together(encoder: Module, decoder: Module) -> Module:
 
 
 def _check(modules: Module, pictures: Picture) -> None:
-    """Refuse what takes or gives no faces and codes, and a decoder that remembers what the encoder saw."""
+    """Refuse modules with wrong inputs or outputs, and a decoder that remembers the encoder's input."""
     one = pictures[:1]
     others = [one, 255 - one, np.zeros_like(one)]
     drawn = []

@@ -1,7 +1,7 @@
-"""Pictures as grids of blocks: their sums, which are whole numbers, and back to pixels.
+"""Pictures as grids of blocks: their sums, which are integers, and back to pixels.
 
-A picture whose sides are no multiple of the block has smaller blocks at its right and lower edges. Sums need no care there: a
-changed pixel changes one sum by as much as the pixel itself, whatever the size of its block.
+A picture whose sides are not a multiple of the block has smaller blocks at its right and lower edges. Sums need no
+care there: a changed pixel changes one sum by as much as the pixel itself, whatever the size of its block.
 
 >>> import numpy as np
 >>> picture = np.arange(12, dtype=np.uint8).reshape(1, 3, 4, 1)
@@ -35,17 +35,17 @@ class Blocks:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows and columns of blocks there are."""
+        """Return how many rows and columns of blocks there are."""
         return -(-self.height // self.size), -(-self.width // self.size)
 
     @property
     def count(self) -> int:
-        """How many blocks there are, in each channel."""
+        """Return how many blocks there are, in each channel."""
         return self.shape[0] * self.shape[1]
 
     @property
     def areas(self) -> NDArray[np.int64]:
-        """How many pixels each block has."""
+        """Return how many pixels each block has."""
         high, wide = (
             np.minimum(self.size, side - self.size * np.arange(many))
             for side, many in zip((self.height, self.width), self.shape, strict=True)
@@ -53,7 +53,7 @@ class Blocks:
         return np.asarray(np.outer(high, wide), np.int64)
 
     def sums(self, pictures: Picture) -> NDArray[Any]:
-        """The sum of every block as a whole number, for pictures (pictures, rows, columns, channels)."""
+        """The sum of every block as an integer, for pictures (pictures, rows, columns, channels)."""
         if self.size == 1:
             return pictures
         rows, columns = (np.arange(0, side, self.size) for side in (self.height, self.width))

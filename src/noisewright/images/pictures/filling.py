@@ -1,8 +1,7 @@
-"""Holes in pictures, filled from what is around them: smooth, and a function of what is outside alone.
+"""Holes in pictures, filled smoothly from the surrounding pixels alone.
 
-The picture is halved again and again, each time with the mean of those pixels that are known, until nothing is missing; on the
-way back, what is missing is taken from the smaller picture. Who sees a hole filled so learns nothing of what was in it but where
-it was.
+The picture is halved again and again, each time with the mean of those pixels that are known, until nothing is
+missing; on the way back, missing pixels are taken from the smaller picture. A filled hole reveals its position only.
 
 >>> import numpy as np
 >>> picture = np.full((5, 5, 1), 9, np.uint8)

@@ -1,8 +1,8 @@
-"""What a file says beside its pixels, for owners who want to keep it: who took a picture when, where, and with what.
+"""Metadata of a file, for owners who want to keep it: who took a picture when, where, and with what.
 
-Only a list of plain entries of EXIF is kept, each of them a short text or a few numbers. **Nothing that can hold a picture is**:
-no thumbnail, which often shows the original, no preview or maker's note, no XMP, colour profile or comment; nor what says how the
-pixels lay in the file or where a face is. Everything that is kept is in the clear.
+Only a list of plain entries of EXIF is kept, each of them a short text or a few numbers. **Nothing that can hold a
+picture is**: no thumbnail, which often shows the original, no preview or maker's note, no XMP, colour profile or
+comment; nor entries about the layout of pixels or the position of a face. Everything that is kept is in the clear.
 
 >>> kept_metadata(b"no picture")
 b''
@@ -32,7 +32,7 @@ LONGEST_TEXT, MOST_NUMBERS = 500, 8
 
 
 def kept_metadata(content: bytes) -> bytes:
-    """The entries of a file that may be kept, as the EXIF block of another file; empty if there are none."""
+    """The entries of a file that may be kept, as the EXIF block of another file; empty if no entry is kept."""
     try:
         with quietly(), opened(content) as found:
             exif = found.getexif()
@@ -49,7 +49,7 @@ def kept_metadata(content: bytes) -> bytes:
 
 
 def _plain(entries: dict[int, Any], tags: Iterable[int]) -> Iterable[tuple[int, Any]]:
-    """Those entries whose values are what they should be."""
+    """Return the entries whose values are valid."""
     for tag in tags:
         value = entries.get(tag)
         if _is_text(value) or _is_numbers(value):

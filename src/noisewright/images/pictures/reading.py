@@ -1,4 +1,4 @@
-"""Pictures from files: their pixels in eight bits, within limits, and nothing else of what a file holds.
+"""Pictures from files: their pixels in eight bits, within limits, without the other content of a file.
 
 What is converted, and how:
 
@@ -13,8 +13,8 @@ a palette, black/white red, green and blue, or grey
 several in one (MPO)   the first of them: cameras put previews and depths behind the photograph
 =====================  =======================================================================================
 
-What is refused, in one sentence: files that are no picture, that are cut short, that have no pixels, more than
-:data:`MOST_PIXELS` of them, or several frames. Names, times, places and every other metadata are never looked at.
+Refused, in one sentence: files that are not pictures, that are cut short, that have no pixels, more than
+:data:`MOST_PIXELS` of them, or several frames. Names, times, places and every other metadata are never read.
 
 >>> import numpy as np
 >>> from noisewright.images.pictures.writing import png_of
@@ -54,10 +54,10 @@ FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM")
 """Formats that are read: none of them runs a program, as some do."""
 
 SEVERAL = "MPO"
-"""What a JPEG with further pictures behind the first is called; it is opened at the first."""
+"""Name of the format of a JPEG with further pictures after the first; it is opened at the first."""
 
 BEGINNINGS = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"RIFF", b"P5", b"P6")
-"""How files of these formats begin."""
+"""First bytes of files of these formats."""
 
 MOST_PIXELS = 100_000_000
 """A picture of more pixels is not unpacked: a small file can claim to be a huge one."""
@@ -88,7 +88,7 @@ def read_picture(source: bytes | str | Path, *, colours: Colours | None = None) 
         raise DataError("a picture does not fit into memory; make it smaller.") from None
     except (
         Exception
-    ):  # decoders of damaged files fail in every way there is, and their messages show what is in the file
+    ):  # decoders of damaged files fail in every way there is, and their messages show the content of the file
         raise DataError("a picture is damaged or cut short; repair the file, or leave it out.") from None
     return pixels.reshape(*pixels.shape[:2], -1)
 
@@ -123,7 +123,7 @@ def opened(content: bytes) -> Image.Image:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Without warnings of decoders: what is wrong with a file is told in one sentence, or not at all."""
+    """Suppress warnings of decoders: a problem with a file is reported in one sentence, or not at all."""
     with _one_at_a_time, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -152,7 +152,7 @@ def _too_large() -> DataError:
 def _plain(found: Image.Image) -> Image.Image:
     """Upright, without transparency, in eight bits."""
     upright = pillow("ImageOps").exif_transpose(found) or found
-    if upright.mode.startswith("I"):  # 16 bits of grey, in one spelling or another
+    if upright.mode.startswith("I"):  # 16 bits of grey, in one of several modes
         values = np.asarray(upright).astype(np.int64)
         return pillow("Image").fromarray(np.clip(values >> 8, 0, 255).astype(np.uint8))  # type: ignore[no-any-return]
     if "A" in upright.mode or "a" in upright.mode or "transparency" in upright.info:

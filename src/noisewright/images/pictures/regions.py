@@ -102,7 +102,7 @@ class Region:
 
 
 def replaced(picture: Picture, region: Region, drawn: Picture, mask: NDArray[np.bool_] | None = None) -> Picture:
-    """The picture with a region put in its place, or with those of its pixels that a mask (of the whole picture) marks."""
+    """The picture with a region put in its place, or with the pixels of it that a mask (of the whole picture) marks."""
     result = picture.copy()
     place = region.of_picture(result)
     if mask is None:

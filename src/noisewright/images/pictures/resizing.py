@@ -17,7 +17,8 @@ __all__ = ["recoloured", "resized"]
 
 
 def resized(picture: Picture, height: int, width: int) -> Picture:
-    """The same picture with so many rows and columns: every new pixel is a mean of the old ones around its place."""
+    """The same picture with the given numbers of rows and columns: every new pixel is a mean of the old ones around
+    its place."""
     channels = picture.shape[2]
     image = pillow("Image").fromarray(np.ascontiguousarray(picture[:, :, 0] if channels == 1 else picture))
     ways, smaller = pillow("Image").Resampling, height <= picture.shape[0] and width <= picture.shape[1]

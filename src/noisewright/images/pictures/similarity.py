@@ -1,4 +1,5 @@
-r"""How alike two pictures are: the structural similarity (SSIM) of small windows and of whole pictures, and squared errors.
+r"""Similarity of two pictures: the structural similarity (SSIM) of small windows and of whole pictures, and squared
+errors.
 
 .. math:: \text{SSIM}(a, b) =
    \frac{(2\mu_a\mu_b + C_1)(2\sigma_{ab} + C_2)}{(\mu_a^2 + \mu_b^2 + C_1)(\sigma_a^2 + \sigma_b^2 + C_2)},
@@ -68,7 +69,7 @@ def mse(first: Picture, second: Picture) -> float:
 
 
 def blurred(values: NDArray[np.floating] | Picture, sigma: float = 1.0) -> Floats:
-    """Pictures (..., rows, columns, channels) under a Gaussian of so many pixels: after noise, it costs no budget."""
+    """Pictures (..., rows, columns, channels) under a Gaussian with a width in pixels: after noise, it is post-processing."""
     from scipy.ndimage import gaussian_filter
 
     if not 0 < sigma <= 100:

@@ -20,7 +20,8 @@ LINE, GAP, NARROWEST = 16, 8, 56
 
 
 def strip(pictures: Sequence[tuple[str, Picture]], columns: int = 6) -> Picture:
-    """Pictures of one size under their titles, so many in a row; small ones are made larger, so that titles fit."""
+    """Pictures of one size under their titles, with a maximum number in a row; small ones are made larger, so that
+    titles fit."""
     height, width = pictures[0][1].shape[:2]
     times = max(1, -(-NARROWEST // width))
     wide, high = width * times, height * times

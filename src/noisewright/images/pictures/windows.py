@@ -1,4 +1,4 @@
-"""Windows of p x p cells: the part of a grid that whole windows cover, and what is left over at its right and lower edges.
+"""Windows of p x p cells: the part of a grid that whole windows cover, and the remainder at its right and lower edges.
 
 >>> import numpy as np
 >>> grid = Windows(rows=3, columns=5, size=2)
@@ -32,22 +32,22 @@ class Windows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows and columns of windows there are."""
+        """Return how many rows and columns of windows there are."""
         return self.rows // self.size, self.columns // self.size
 
     @property
     def count(self) -> int:
-        """How many windows there are, in each channel."""
+        """Return how many windows there are, in each channel."""
         return self.shape[0] * self.shape[1]
 
     @property
     def left_over(self) -> int:
-        """How many cells no window covers, in each channel."""
+        """Return how many cells no window covers, in each channel."""
         return self.rows * self.columns - self.count * self.size**2
 
     @property
     def covered(self) -> NDArray[np.bool_]:
-        """Which cells are in a window."""
+        """Mask of the cells that are in a window."""
         found = np.zeros((self.rows, self.columns), np.bool_)
         found[: self.shape[0] * self.size, : self.shape[1] * self.size] = True
         return found

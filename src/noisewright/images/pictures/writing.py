@@ -19,7 +19,7 @@ from noisewright.images.pictures.reading import Picture, pillow
 __all__ = ["FAST", "as_pixels", "chunks_of", "png_of"]
 
 FAST = 1
-"""How hard PNG is packed: noise does not become smaller by trying harder."""
+"""Compression level of PNG: noise does not become smaller by trying harder."""
 
 
 def as_pixels(values: NDArray[np.floating]) -> Picture:
@@ -38,7 +38,7 @@ def png_of(picture: Picture, exif: bytes = b"") -> bytes:
 
 
 def chunks_of(content: bytes) -> list[str]:
-    """The names of the chunks of a PNG file, repeated ones once: what it holds beside pixels shows here."""
+    """The names of the chunks of a PNG file, repeated ones once: it shows content other than pixels."""
     if content[:8] != b"\x89PNG\r\n\x1a\n":
         raise DataError("these bytes are no PNG file.")
     names: list[str] = []

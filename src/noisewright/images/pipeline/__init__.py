@@ -1,4 +1,4 @@
-"""Faces in photographs and videos: found, hidden one by one, and put back; what is not found or not meant stays in the clear."""
+"""Faces in photographs and videos: found, hidden one by one, and put back; the rest stays in the clear."""
 
 from typing import TYPE_CHECKING
 

@@ -1,9 +1,10 @@
 """Faces in a picture: the network sees a small square, so it is shown the whole picture and then ever smaller parts of it.
 
-The network was made for faces that fill a good part of the square. A face in a crowd is found because squares of half the side, a
-quarter and so on are looked at, each overlapping the next by half, down to those in which the ``smallest`` face is large.
+The network was made for faces that fill a good part of the square. A face in a crowd is found because squares of half
+the side, a quarter and so on are searched, each overlapping the next by half, down to those in which the ``smallest``
+face is large.
 
-Whether all faces were found, nobody can tell: not this network, and not another. What may be missed is said in certificates.
+No network can guarantee that all faces were found. Certificates state that faces may be missed.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from noisewright.images.pipeline.places import Cover, Place
 __all__ = ["SMALLEST", "SURE", "Face", "check_search", "find_faces", "squares", "upright"]
 
 SMALLEST = 32
-"""Faces of so many pixels across, or more, are looked for."""
+"""Smallest width in pixels of a face that is searched for."""
 SURE = 0.5
-"""What the network must think of a face, from 0 to 1, for it to count."""
+"""Smallest score of a counted face, from 0 to 1."""
 LARGE = 6
-"""A face is large in a square whose side is so many times its own."""
+"""Largest ratio of the side of a square to the side of a large face in it."""
 POINTS = 6
 """Right eye, left eye, tip of the nose, mouth, right ear, left ear."""
 
@@ -45,9 +46,9 @@ class Face:
     points: Floats
     """Where the eyes (that on the left of the picture first), the nose, the mouth and the ears are."""
     score: float
-    """How sure the network is, from 0 to 1."""
+    """Score of the network, from 0 to 1."""
     tilt: float | None = None
-    """How the face is turned, in degrees clockwise, as far as that is known."""
+    """Rotation of the face in degrees clockwise, if known."""
     kept: bool = False
     """Whether it is one to keep."""
 
@@ -83,8 +84,8 @@ def find_faces(picture: Picture, *, smallest: float = SMALLEST, sure: float = SU
 def upright(picture: Picture, face: Face) -> Face:
     """The face as it looks upright: it is turned by quarters, and taken the way in which the network is surest of it.
 
-    The network finds faces that are turned, too, but it does not see how they are. A face that is found in no way as one in the
-    middle stays as it is, and nobody knows how it is turned.
+    The network finds faces that are turned, too, but it does not see how they are. A face that is found in no way as
+    one in the middle stays as it is, and no one knows how it is turned.
     """
     colour = np.broadcast_to(picture, (*picture.shape[:2], 3))
     small, best, surest = NETWORKS["detector"].side, face, 0.0
@@ -120,7 +121,7 @@ def squares(height: int, width: int, smallest: float) -> Iterator[tuple[int, int
 
 
 def _starts(length: int, side: int) -> list[int]:
-    """Where squares begin that cover a length, each overlapping the next by half or more."""
+    """Return where squares begin that cover a length, each overlapping the next by half or more."""
     if side >= length:
         return [(length - side) // 2]
     many = math.ceil((length - side) / (side / 2)) + 1
@@ -156,7 +157,7 @@ def _decoded(outputs: dict[str, Floats], sure: float) -> Iterator[tuple[float, f
 
 @cache
 def _anchors() -> Floats:
-    """The points that boxes are told from: two for each cell of 16 x 16, and six for each of 8 x 8."""
+    """The points that boxes are relative to: two for each cell of 16 x 16, and six for each of 8 x 8."""
     found = []
     for cells, each in ((16, 2), (8, 6)):
         middles = (np.arange(cells) + 0.5) / cells

@@ -1,7 +1,7 @@
-"""Which places of a picture are hidden: faces that a network finds, or boxes and masks of the owner's own.
+"""Selection of the hidden places of a picture: faces that a network finds, or boxes and masks of the owner's own.
 
-It fails closed. A picture in which no face is found is refused, unless something else is asked for; so is one in which not as
-many are found as the owner says, and one for which the owner's own boxes say nothing.
+It fails closed. A picture in which no face is found is refused, unless another choice is made; so is a picture with
+another number of faces than the data owner states, and one without an entry in the data owner's boxes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ __all__ = ["CERTAIN", "FoundFaces", "NoFace", "OwnPlaces", "face_to_keep", "plac
 
 NoFace = Literal["refuse", "whole", "keep"]
 CERTAIN = 0.75
-"""A picture is shown only if one face or more is as sure as that: a false alarm must not stand for a face that was missed."""
+"""Smallest score that at least one face of a shown picture must have: a false alarm must not stand for a face that was
+missed."""
 OUTSIDE, WHERE = "outside-places", "places"
 """Codes of the phrase table."""
 
@@ -39,11 +40,11 @@ OUTSIDE, WHERE = "outside-places", "places"
 class FoundFaces:
     """The heads of faces that the detector finds.
 
-    ``no_face`` says what becomes of a picture in which no face is found for sure (:data:`CERTAIN`): it is refused, hidden as a
-    ``whole``, or kept as it is but for faces that are doubtful; these are hidden like all others. ``expect``
-    refuses pictures in which another number of faces is found. ``margin`` makes places larger or smaller than usual. Faces that
-    ``keep`` names are left as they are. With ``aligned``, frames show
-    faces upright, as a model wants them. With ``outline``, the person in a place is hidden, and the background beside stays.
+    ``no_face`` states the handling of a picture in which no face is found for sure (:data:`CERTAIN`): it is refused,
+    hidden as a ``whole``, or kept as it is except for faces that are doubtful; these are hidden like all others.
+    ``expect`` refuses pictures in which another number of faces is found. ``margin`` makes places larger or smaller
+    than usual. Faces that ``keep`` names are left as they are. With ``aligned``, frames show faces upright, as a model
+    wants them. With ``outline``, the person in a place is hidden, and the background next to them stays.
     """
 
     smallest: float = SMALLEST
@@ -68,7 +69,7 @@ class FoundFaces:
 
     @cached_property
     def clear(self) -> tuple[str, ...]:
-        """What is in the clear."""
+        """Parts in the clear."""
         by = f"{NETWORKS['detector'].file}, sha256 {NETWORKS['detector'].sha256[:12]}..."
         told = [
             OUTSIDE,
@@ -87,8 +88,8 @@ class FoundFaces:
     def found(self, picture: Picture, source: Path | None = None) -> list[tuple[Face, Place]]:
         """The faces and the places of their heads; those to keep say so.
 
-        A find that is covered by the place of one that is hidden is hidden with it. One that is covered by the place of a face to
-        keep is not: somebody may stand close to who wants to be seen.
+        A find that is covered by the place of one that is hidden is hidden with it. One that is covered by the place
+        of a face to keep is not: someone may stand close to who wants to be seen.
         """
         faces = find_faces(picture, smallest=self.smallest, sure=self.sure)
         hide: list[tuple[Face, Place]] = []
@@ -141,13 +142,14 @@ class OwnPlaces:
     """Boxes and masks of the owner's own, by the names of files; a file for which there is nothing is refused."""
 
     boxes: Mapping[str, Sequence[Place] | None] = field(default_factory=dict)
-    """None: nobody has said yet whether there is something to hide, so the picture is refused."""
+    """None: no one has said yet whether there is something to hide, so the picture is refused."""
     masks: Path | None = None
-    """A folder with a picture for each photograph, of the same name (whatever the suffix): what is not black is hidden."""
+    """A folder with a picture for each photograph, of the same name (whatever the suffix): pixels that are not black
+    are hidden."""
 
     @property
     def clear(self) -> tuple[str, ...]:
-        """What is in the clear."""
+        """Parts in the clear."""
         shown = any(own is not None and not own for own in self.boxes.values())
         return OUTSIDE, WHERE, *(["pictures for which no box was given, as they are"] if shown else [])
 
@@ -195,7 +197,7 @@ class OwnPlaces:
 
 
 def face_to_keep(picture: Picture) -> Floats:
-    """What is known of a face by its picture, on which it must be alone; see :class:`KeptFaces`."""
+    """Return the descriptor of a face from its picture, on which it must be alone; see :class:`KeptFaces`."""
     faces = [face for face, _ in FoundFaces(smallest=8).found(picture) if face.score >= CERTAIN]
     if len(faces) != 1:
         raise DataError(f"a picture of a face to keep shows one face, but {_many(len(faces))} found; cut out one.")
@@ -205,7 +207,7 @@ def face_to_keep(picture: Picture) -> Floats:
 def places_of(document: Any, name: str) -> dict[str, list[Place] | None]:
     """The places in a document such as ``{"photo.jpg": [[x, y, width, height], ...]}``; a fifth number is a tilt in degrees.
 
-    ``null`` in place of the boxes stays None: nobody has said yet what is to be hidden.
+    ``null`` in place of the boxes stays None: the hidden places are not yet stated.
     """
     wrong = FileFormatError(
         f'{name} is not a list of boxes, which is written {{"photo.jpg": [[x, y, width, height], ...]}} in pixels.'

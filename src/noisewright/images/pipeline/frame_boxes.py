@@ -1,7 +1,7 @@
 """Boxes of the owner's own in a video, by ranges of frames: nothing is looked for, and a frame that no range lists is not shown.
 
-A box stays where it is through its range, and is one face that is followed; whoever moves gets a box for each range of frames,
-and pays for each of them.
+A box stays where it is through its range, and is one face that is followed; anyone who moves gets a box for each range
+of frames, and pays for each of them.
 
 >>> own = OwnFrames.of({"1-3": [[10, 10, 20, 20]], "4": []}, "boxes.json")
 >>> [len(places) for places in own.in_each(4)]
@@ -25,7 +25,7 @@ __all__ = ["OwnFrames"]
 
 @dataclass(frozen=True, eq=False)
 class OwnFrames:
-    """Boxes for ranges of frames, first and last from 1 on; make them with :meth:`of`."""
+    """Boxes for ranges of frames, first and last starting at 1; make them with :meth:`of`."""
 
     ranges: tuple[tuple[int, int, tuple[Place, ...]], ...]
     clear = (OUTSIDE, WHERE)
@@ -62,5 +62,5 @@ class OwnFrames:
         return [own or [] for own in listed]
 
     def cover(self, picture: Picture, source: Path | None = None) -> Cover:
-        """There is none: a picture has no frames."""
+        """Raise: a picture has no frames."""
         raise ParameterError("boxes by frames are for videos; a photograph has boxes by its name.")

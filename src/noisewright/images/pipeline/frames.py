@@ -1,6 +1,6 @@
 """Videos as streams of frames: read one at a time, and written without sound or metadata.
 
-Only the pictures are looked at. Files are taken by what they begin with, never as lists of other files or addresses.
+Only the pictures are read. Files are identified by their first bytes, never as lists of other files or addresses.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ __all__ = ["CODECS", "MOST_FRAMES", "VIDEOS", "Video", "new_video", "open_video"
 VIDEOS = (".mp4", ".mov", ".m4v", ".avi", ".mkv", ".webm")
 """Files that are taken for videos."""
 CODECS = {".mp4": "mp4v", ".avi": "MJPG"}
-"""What can be written, and how it is coded."""
+"""Output formats and their codecs."""
 MOST_FRAMES = 1_000_000
 USUAL_RATE = 25.0
 MATROSKA = b"\x1a\x45\xdf\xa3"
-"""How files of MKV and WebM begin."""
+"""First bytes of files of MKV and WebM."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Video:
     rate: float
     """Frames a second."""
     least: int = 1
-    """A file that gives fewer frames is damaged: it says itself that it has so many."""
+    """A file that gives fewer frames is damaged: it states its number of frames itself."""
 
     def frames(self) -> Iterator[Picture]:
         """Its frames in colour, one after another; as often as one likes."""

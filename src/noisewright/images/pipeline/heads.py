@@ -6,8 +6,8 @@ Two kinds of places:
 * ``aligned`` ones, for a model of faces: a square in which the eyes are always at the same spots (:data:`EYES_AT`), as in the
   public faces that the model was made of. :func:`aligned_face` cuts faces out in the same way, to make a model of them.
 
-Where a place is, is seen by everybody, so it is said coarsely: sides come in steps, and middles on a grid. That
-is no part of any promise; it keeps the place from telling more of a face than it must.
+The position of a place is visible, so it is rounded coarsely: sides come in steps, and middles on a grid. Rounding is
+not part of any guarantee; it limits the information that the place reveals about a face.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def aligned_face(picture: Picture, face: Face, size: int) -> Picture:
 
 
 def covered(faces: Sequence[Face], place: Place) -> NDArray[np.bool_]:
-    """Which faces a place covers all over."""
+    """Return which faces a place covers all over."""
     across, down = (part.reshape(-1) for part in np.meshgrid(np.linspace(0, 1, 12), np.linspace(0, 1, 12)))
     x, y, width, height = (
         np.array([(one.x, one.y, one.width, one.height) for one in faces]).reshape(-1, 4).T[:, :, None]
@@ -75,7 +75,7 @@ def covered(faces: Sequence[Face], place: Place) -> NDArray[np.bool_]:
 
 
 def same_face(one: Face, other: Face) -> bool:
-    """Whether two finds are of one face: what they share is a good part of both."""
+    """Return whether two finds are of one face: their common part is a good part of both."""
     wide = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
     high = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
     shared = max(wide, 0.0) * max(high, 0.0)
@@ -92,7 +92,7 @@ def grown(place: Place, face: Face) -> Place | None:
 
 
 def _coarse(place: Place, steps: int, cells: int) -> Place:
-    """Sides rounded up to one of so many steps to the double, the middle to the grid of so many cells across."""
+    """Sides rounded up on a geometric scale, the middle to a grid."""
     times = 2 ** (math.ceil(steps * math.log2(place.width)) / steps) / place.width
     width, height = place.width * times, place.height * times
     cell = max(1.0, 2 ** math.floor(math.log2(width)) / cells)

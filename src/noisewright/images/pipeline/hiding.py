@@ -1,16 +1,17 @@
 r"""Faces in photographs, hidden one by one by any mechanism on pictures of one size, and put back where they were.
 
-**Guarantee.** Two photographs with the same hidden places that are alike outside of them: ``epsilon`` for each place in which
-they differ, and so n times ``epsilon`` for all n places (``draws`` of the record). Places share no pixel
-(:class:`~noisewright.images.pipeline.places.Cover` merges those that do), and a frame shows, beside the own pixels of its place,
-only pixels that are not hidden: so a hidden pixel is read by one draw, and a person in one place loses ``epsilon`` (``touching``
-is 1). Who is in several places loses ``epsilon`` for each. There is no guarantee about anything else:
+**Guarantee.** Two photographs with the same hidden places that are alike outside of them: ``epsilon`` for each place
+in which they differ, and so n times ``epsilon`` for all n places (``draws`` of the record). Places share no pixel
+(:class:`~noisewright.images.pipeline.places.Cover` merges those that do), and a frame shows, next to the own pixels of
+its place, only pixels that are not hidden: so a hidden pixel is read by one draw, and a person in one place loses
+``epsilon`` (``touching`` is 1). Who is in several places loses ``epsilon`` for each. There is no guarantee about
+anything else:
 
 * all that lies outside of the places is in the clear, whatever of a head reaches out of its place included;
 * so are the number of the places, where they are, how large and how tilted, which depend on the faces;
 * and so is every face that was not found.
 
-What comes out inside of a place is a function of what was drawn, and of what is outside: not one pixel of a face is mixed in.
+The inside of a place is a function of the sampled picture and of the outside: not one pixel of a face is mixed in.
 """
 
 from __future__ import annotations
@@ -42,17 +43,17 @@ __all__ = ["FRAME", "Blended", "HiddenPlaces", "Where", "drawn_places", "hidden"
 Blended = Literal["oval", "white"]
 """Faces that are drawn are seen in an oval, or, if they are on white, as far as they are not white."""
 WHITE = 225
-"""What is as bright is white."""
+"""Brightness from which a pixel is white."""
 FRAME = 128
-"""Faces are drawn in frames of so many pixels across, by mechanisms on pixels."""
+"""Width in pixels of frames in which mechanisms on pixels draw faces."""
 
 
 class Where(Protocol):
-    """What says which places of a picture are hidden."""
+    """Selection of the places of a picture that are hidden."""
 
     @property
     def clear(self) -> tuple[str, ...]:
-        """What is in the clear because of it, in words."""
+        """Parts in the clear because of it, in words."""
 
     def cover(self, picture: Picture, source: Path | None) -> Cover:
         """The places; a :class:`~noisewright.core.errors.DataError` for a picture that must not be shown."""
@@ -60,8 +61,9 @@ class Where(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class HiddenPlaces(Method):
-    """A :class:`~noisewright.images.methods.Method` that hides places of pictures; ``made`` makes the mechanism, for pictures of
-    one or of three channels, and ``blended`` says that what it draws are faces, to be blended in, and not blocks of pixels."""
+    """A :class:`~noisewright.images.methods.Method` that hides places of pictures; ``made`` makes the mechanism, for
+    pictures of one or of three channels, and ``blended`` states that it draws faces, to be blended in, and not blocks
+    of pixels."""
 
     where: Where
     made: Callable[[int], PictureMechanism]
@@ -83,7 +85,7 @@ class HiddenPlaces(Method):
         return of_all_draws(super().certificate(height, width, channels), Inside("place", places, places))
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
-        """Of all places of a picture together, and of each."""
+        """Return the guarantee of all places of a picture together, and of each."""
         return promise_of_each(self.mechanisms(height, width, channels)[0], places, "place")
 
 
@@ -107,7 +109,7 @@ def drawn_places(
     blended: Blended | None = None,
     only: Sequence[int] | None = None,
 ) -> list[Picture]:
-    """What the mechanism draws for each place, or for ``only`` some, in its frame."""
+    """Return the mechanism's output for each place, or for ``only`` some, in its frame."""
     numbers = range(len(cover.places)) if only is None else only
     height, width, channels = mechanism.shape
     if blended == "white":
@@ -120,7 +122,7 @@ def drawn_places(
 
 
 def hidden(picture: Picture, cover: Cover, drawn: list[Picture], blended: Blended | None = None) -> Picture:
-    """The picture with what was drawn painted over its places; a function of that and of what is outside."""
+    """The picture with the output painted over its places; a function of output and outside."""
     result = cover.emptied(picture) if blended is not None else picture.copy()
     for number, frame in enumerate(drawn):
         share = None if blended is None else _oval(*frame.shape[:2]) if blended == "oval" else _not_white(frame)
@@ -129,14 +131,14 @@ def hidden(picture: Picture, cover: Cover, drawn: list[Picture], blended: Blende
 
 
 def _has_white_corners(faces: PrivateFaces) -> bool:
-    """Whether a model was shown faces on white: its mean face has white corners above."""
+    """Return whether a model was shown faces on white: its mean face has white corners above."""
     low, high = faces.hidden.model.low, faces.hidden.model.high
     mean = faces.hidden.model.decode(np.clip(np.zeros((1, len(low))), low, high))[0]
     return bool(mean[0, [0, -1]].min() >= WHITE)
 
 
 def _not_white(frame: Picture) -> Floats:
-    """How much of a face on white is seen: the white that hangs together with the border is not."""
+    """Return how much of a face on white is seen: the white that hangs together with the border is not."""
     from scipy.ndimage import gaussian_filter, label
 
     white = np.pad(frame.min(axis=2) >= WHITE, 1, constant_values=True)
@@ -147,7 +149,7 @@ def _not_white(frame: Picture) -> Floats:
 
 @lru_cache(maxsize=8)
 def _oval(height: int, width: int) -> Floats:
-    """How much of a face in a frame is seen: all in the middle, nothing at the border."""
+    """Return how much of a face in a frame is seen: all in the middle, nothing at the border."""
     y, x = np.ogrid[:height, :width]
     away = np.hypot((x + 0.5) / width * 2 - 1, (y + 0.5) / height * 2 - 1)
     return np.asarray(np.clip((1 - away) / 0.2, 0, 1))

@@ -1,9 +1,10 @@
 """Faces to keep: those of people who want to be seen, by boxes or by pictures of them.
 
-A picture of a face to keep is best cut out of the photographs themselves: a face is kept only where it looks **nearly the same**
-(a correlation of :data:`ALIKE` or more between the two, upright and in grey). That holds for the same shot in another size or
-compression; another photograph of the same person is seldom as near, and is hidden. So is every face that is in doubt. Nobody
-recognises people here: a network that did would now and then take one person for another, and show somebody who is to be hidden.
+A picture of a face to keep is best cut out of the photographs themselves: a face is kept only where it looks **nearly
+the same** (a correlation of :data:`ALIKE` or more between the two, upright and in grey). That holds for the same shot
+in another size or compression; another photograph of the same person is seldom as near, and is hidden. The same holds
+for every doubtful face. No one recognises people here: a network that did would now and then take one person for
+another, and show someone who must be hidden.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from noisewright.images.pipeline.places import Place
 __all__ = ["ALIKE", "KeptFaces", "likeness"]
 
 ALIKE = 0.93
-"""Far above what two people usually have in common, and below what the same shot has with itself after compression."""
+"""Correlation far above two people's usual value, and below the value of one shot after compression."""
 SIZE, INNER = 48, (slice(12, 42), slice(12, 36))
 """Faces are compared at this size, without hair and background."""
 
@@ -40,7 +41,7 @@ class KeptFaces:
         return bool(self.boxes or self.faces)
 
     def keeps(self, picture: Picture, face: Face, source: Path | None) -> bool:
-        """Whether a face of a picture is one of them."""
+        """Return whether a face of a picture is one of them."""
         boxes = self.boxes.get(source.name, ()) if source is not None else ()
         inside = (place.to_frame(*face.middle) for place in boxes)
         if any(bool(0 <= across < 1 and 0 <= down < 1) for across, down in inside):

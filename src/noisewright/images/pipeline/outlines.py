@@ -1,7 +1,7 @@
-"""People and what is behind them: the outline of a head, and a head on white, as some models have been shown faces.
+"""People and their background: the outline of a head, and a head on white, as some models have been shown faces.
 
-The outline of a head tells of its hair. Where places are hidden by outlines and not by rectangles, the background beside a head
-stays, and the outline is in the clear.
+The outline of a head shows its hair. Where places are hidden by outlines and not by rectangles, the background next to
+a head stays, and the outline is in the clear.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ __all__ = ["IN_THE_CLEAR", "on_white", "outline_of", "person_in"]
 
 IN_THE_CLEAR = "outlines"
 MAYBE = 0.1
-"""A pixel that the network gives so much to be of a person is hidden with the outline."""
+"""Smallest probability of a person for a pixel hidden with the outline."""
 WIDER = 0.04
-"""How much wider than found an outline is hidden, against the width of the place."""
+"""Width by which an outline is enlarged, relative to the width of the place."""
 
 
 def person_in(frame: Picture) -> Floats:
-    """How much each pixel of a square picture, of the side that the network takes, belongs to a person: from 0 to 1."""
+    """Return how much each pixel of a square picture, of the side that the network takes, belongs to a person: from 0 to 1."""
     side = NETWORKS["people"].side
     (found,) = run("people", recoloured(frame, 3)).values()
     return found.reshape(side, side)
 
 
 def outline_of(picture: Picture, face: Face, place: Place) -> NDArray[np.bool_]:
-    """Which pixels of a picture are of the person in a place, generously, and of the face in any case."""
+    """Return which pixels of a picture are of the person in a place, generously, and of the face in any case."""
     from scipy.ndimage import maximum_filter
 
     height, width = picture.shape[:2]
@@ -50,7 +50,7 @@ def outline_of(picture: Picture, face: Face, place: Place) -> NDArray[np.bool_]:
 
 
 def on_white(frame: Picture, height: int, width: int) -> Picture:
-    """The person in a square picture on white, with so many rows and columns."""
+    """The person in a square picture on white, with the given numbers of rows and columns."""
     side = NETWORKS["people"].side
     person = person_in(resized(frame, side, side))[..., None]
     shown = np.asarray(np.rint(resized(frame, side, side) * person + 255 * (1 - person)), np.uint8)

@@ -1,15 +1,16 @@
-r"""Where faces are in a picture: rectangles that may be tilted, which of them a pixel belongs to, and the way to frames and back.
+r"""Positions of faces in a picture: rectangles that may be tilted, which of them a pixel belongs to, and the way to
+frames and back.
 
-A **place** is a rectangle around a head. What is in it is looked at in a **frame** of a public size, such as 128 x 128 pixels,
-however large the head is: so one mechanism serves all faces, and the same epsilon means the same for each of them. What the
-mechanism draws is painted back over the whole place. A model of faces wants to see a face upright and near; so a place may have a
-**view**, another rectangle that its frame shows, while all of the place is hidden.
+A **place** is a rectangle around a head. It is read in a **frame** of a public size, such as 128 x 128 pixels, however
+large the head is: so one mechanism serves all faces, and the same epsilon means the same for each of them. The
+mechanism's output is painted back over the whole place. A model of faces wants to see a face upright and near; so a
+place may have a **view**, another rectangle that its frame shows, while all of the place is hidden.
 
-A :class:`Cover` states to which place each pixel of a picture belongs. **Rectangles that share a pixel are merged into one
-place**, which hides exactly what they hide together: so no two places share a pixel, and one face that was found three times is
-drawn once. What a merged place is depends on the rectangles alone. The frame of a place is filled from its own pixels and from
-pixels that are not hidden at all (it shows a constant grey where other places are): so every hidden pixel is read by one draw.
-Pixels that belong to no place come out unchanged.
+A :class:`Cover` states to which place each pixel of a picture belongs. **Rectangles that share a pixel are merged into
+one place**, which hides exactly what they hide together: hence no two places share a pixel, and one face that was
+found three times is drawn once. A merged place depends on the rectangles alone. The frame of a place is filled from
+its own pixels and from pixels that are not hidden at all (it shows a constant grey where other places are): so every
+hidden pixel is read by one draw. Pixels that belong to no place come out unchanged.
 
 >>> picture = np.arange(48, dtype=np.uint8).reshape(6, 8, 1)
 >>> cover = Cover.of([Place.around(1, 1, 4, 4)], 6, 8)
@@ -44,10 +45,10 @@ from noisewright.images.pictures.writing import as_pixels
 __all__ = ["GREY", "MOST_PLACES", "Cover", "Place"]
 
 GREY = 127
-"""What a frame shows where it has no pixel of its own: beyond the picture, and in other places."""
+"""Value of a frame where it has no pixel of its own: beyond the picture, and in other places."""
 MOST_PLACES = 1000
 SAMPLES = 8
-"""At most so many samples across for each pixel of a frame."""
+"""Maximum number of samples across each pixel of a frame."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Place:
 
     @property
     def box(self) -> list[float]:
-        """As owners write it: left, top, width and height before it is tilted, in pixels, and the tilt."""
+        """Box as data owners write it: left, top, width and height before it is tilted, in pixels, and the tilt."""
         return [
             round(float(value), 1)
             for value in (self.x - self.width / 2, self.y - self.height / 2, self.width, self.height, self.tilt)
@@ -111,7 +112,7 @@ class Cover:
     places: tuple[Place, ...]
     owner: NDArray[np.int16]
     views: tuple[Place, ...] = ()
-    """What the frames show; the places themselves where there are none."""
+    """Content of the frames; by default the places themselves."""
     members: tuple[tuple[int, ...], ...] = ()
     """The numbers of the given rectangles that each place was made of."""
 
@@ -126,9 +127,9 @@ class Cover:
     ) -> Cover:
         """Return the cover of a picture of this size, with rectangles that share a pixel merged into one place.
 
-        A mask (of the whole picture) gives the pixels of a rectangle that are hidden. A rectangle that covers all others of its
-        group stays the place; otherwise the smallest upright rectangle around them is. The view of a group is that of the
-        rectangle with the most pixels.
+        A mask (of the whole picture) gives the pixels of a rectangle that are hidden. A rectangle that covers all
+        others of its group stays the place; otherwise the smallest upright rectangle around them is. The view of a
+        group is the view of the rectangle with the most pixels.
         """
         if len(places) > MOST_PLACES:
             raise DataError(f"a picture has at most {MOST_PLACES:,} places to hide; obfuscate the whole of it.")
@@ -167,7 +168,7 @@ class Cover:
         return np.asarray(self.owner >= 0)
 
     def frame(self, picture: Picture, number: int, size: tuple[int, int]) -> Picture:
-        """What is in a place, in a frame of so many rows and columns: each pixel the mean of what it covers."""
+        """Return a place in a frame of the given rows and columns: each pixel is the mean of the pixels it covers."""
         place, (rows, columns) = self._view(number), size
         fine_y, fine_x = (
             _samples(side / many) for side, many in zip((place.height, place.width), (rows, columns), strict=True)
@@ -186,10 +187,10 @@ class Cover:
         return np.asarray((sums + many // 2) // many, np.uint8)
 
     def paint(self, result: Picture, number: int, drawn: NDArray[Any], share: Floats | None = None) -> None:
-        """Paint over a place what was drawn in its frame.
+        """Paint the content of a frame over its place.
 
-        With ``share`` (one number for each pixel of the frame, from 0 to 1), only that much of what was drawn is seen, and for
-        the rest what was there before.
+        With ``share`` (one number for each pixel of the frame, from 0 to 1), that share of the new content is mixed
+        with the old content.
         """
         rows, columns = self.places[number].bounds(*self.owner.shape)
         own = self.owner[rows, columns] == number
@@ -204,7 +205,7 @@ class Cover:
         result[rows, columns][own] = as_pixels(much * new + (1 - much) * result[rows, columns][own])
 
     def emptied(self, picture: Picture) -> Picture:
-        """The picture with all that is hidden made up from what is around it."""
+        """The picture with all hidden pixels filled from their surroundings."""
         result, hidden = picture.copy(), self.hidden
         result[hidden] = GREY
         for number, place in enumerate(self.places):
@@ -248,7 +249,7 @@ def _centres(rows: slice, columns: slice) -> tuple[Floats, Floats]:
 
 
 def _samples(pixels: float) -> int:
-    """How many samples across a pixel of a frame is made of, which covers so many pixels of the picture."""
+    """Return the number of samples across a pixel of a frame, from the number of picture pixels it covers."""
     return min(SAMPLES, max(1, math.ceil(pixels)))
 
 

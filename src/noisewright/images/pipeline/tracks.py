@@ -4,7 +4,7 @@ A **track** is one face as far as it can be followed: its place in each frame fr
 while, its place is moved evenly from where it was lost to where it was found again; and it is held for ``hold`` frames before it
 was first found and after it was last found, since a face does not wait for the detector. Places in between are made larger.
 
-Two tracks may be the same person, who left and came back. Nothing here can tell.
+Two tracks may be the same person, who left and came back. This module cannot detect it.
 
 >>> seen = [[Place(50, 50, 20, 20)], [], [Place(54, 50, 20, 20)], [], [], []]
 >>> (track,) = tracks_of(seen, hold=2)
@@ -26,13 +26,13 @@ from noisewright.images.pipeline.places import Place
 __all__ = ["HOLD", "Track", "check_hold", "held", "tracks_of"]
 
 HOLD = 12
-"""So many frames a face is held."""
+"""Maximum number of frames that a face is held."""
 NEAR, ALIKE = 0.6, 1.7
-"""The same face is at most so many of its widths away in the next frame, and at most so many times as large or small."""
+"""Largest distance of one face between frames in its widths, and largest ratio of its sizes."""
 PATIENCE = 0.1
-"""For each frame in which it was not found, it may be so many widths further away."""
+"""Additional distance in widths for each frame in which the face was not found."""
 LARGER = 1.25
-"""How much larger places are made that were not found but made up."""
+"""Factor by which interpolated places are enlarged."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Track:
 
 
 def check_hold(hold: int) -> None:
-    """Refuse what is no number of frames."""
+    """Refuse an invalid number of frames."""
     if not is_whole(hold) or not 0 <= hold <= 10_000:
         raise ParameterError("hold is a whole number of frames from 0 to 10,000.")
 
@@ -96,7 +96,7 @@ def held(found: Mapping[int, Place], hold: int, frames: int, larger: float = LAR
 
 
 def _away(one: Place, other: Place) -> float:
-    """How far two places are from each other, in widths; never near if one is much larger."""
+    """Return how far two places are from each other, in widths; never near if one is much larger."""
     times = max(one.width / other.width, other.width / one.width)
     return math.inf if times > ALIKE else math.hypot(one.x - other.x, one.y - other.y) / max(one.width, other.width)
 

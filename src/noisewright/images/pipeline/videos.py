@@ -1,21 +1,22 @@
-r"""Faces in videos: found in every frame, followed, and hidden, with what is drawn counted for each face that is followed.
+r"""Faces in videos: found in every frame, followed, and hidden, with samples counted for each face that is followed.
 
 A video is gone through three times, one frame in memory at a time: faces are found and followed
 (:mod:`noisewright.images.pipeline.tracks`), drawn, and painted. It fails closed as photographs do, frame by frame: a video with a
 frame in which no face is found or held for sure is refused, unless such frames are hidden as a whole or kept.
 
-**What a face costs.** With ``draw="once"``, a face that is followed is drawn from once, in one frame, and what was drawn is shown
-in all its frames: ``epsilon`` for the whole track, however long. With ``draw="every"``, it is drawn anew in every frame, and a
-track of n frames costs n epsilon. A frame hidden as a whole is drawn for itself. Places that share a pixel in a frame are one
-place there (:class:`~noisewright.images.pipeline.places.Cover`) with one draw: so every hidden pixel is read by one draw at most,
-and tracks that meet where one of them is drawn once are drawn together.
+**Privacy cost of a face.** With ``draw="once"``, a face that is followed is drawn from once, in one frame, and the
+result is shown in all its frames: ``epsilon`` for the whole track, however long. With ``draw="every"``, it is drawn
+again in every frame, and a track of n frames costs n epsilon. A frame hidden as a whole is drawn for itself. Places
+that share a pixel in a frame are one place there (:class:`~noisewright.images.pipeline.places.Cover`) with one draw:
+so every hidden pixel is read by one draw at most, and tracks that meet where one of them is drawn once are drawn
+together.
 
-**What a person costs.** Who comes back after being lost is another track, one face may be found twice, and nothing here tells
-who is who: any track may be the same person. So the guarantee for one person counts all draws (``touching`` of the record), and
-that for all hidden places together is the same number.
+**Privacy cost of a person.** A person who comes back after being lost is another track, one face may be found twice,
+and nothing here identifies people: any track may be the same person. Therefore the guarantee for one person counts all
+draws (``touching`` of the record), and that for all hidden places together is the same number.
 
-In the clear, beside what is with photographs: where every face is in each frame, so how it moves; how long the video is. Sound
-and metadata do not come out.
+In the clear, in addition to photographs: positions of faces in each frame, hence movements; the length of the video.
+Sound and metadata do not come out.
 """
 
 from __future__ import annotations
@@ -58,20 +59,20 @@ Progress = Callable[[int, int | None], None]
 
 @dataclass(frozen=True)
 class HiddenVideo:
-    """What came of a video."""
+    """Result for a video."""
 
     target: Path
     frames: int
     tracks: int
-    """How many faces were followed and hidden."""
+    """Number of faces that were followed and hidden."""
     draws: int
     """Number of draws, over all tracks; at most as many show one person, who may be any of the tracks."""
     longest: int
-    """Number of draws that can show a person who is one track alone: those of its places, and all whole frames."""
+    """Number of draws that can show a person who is one track alone: draws of its places, and all whole frames."""
     whole: int
-    """How many frames were drawn as a whole."""
+    """Number of frames that were drawn as a whole."""
     certificate: Certificate | None
-    """About all draws together; None where nothing was drawn, and nothing is promised."""
+    """About all draws together; None where nothing was drawn, and nothing is guaranteed."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def hide_video(
     progress: Progress | None = None,
     rng: Rng = None,
 ) -> HiddenVideo:
-    """Hide the faces of a video in a new file, with its certificate beside it if something was drawn."""
+    """Hide the faces of a video in a new file, with its certificate next to it if something was drawn."""
     one_of(draw, "draw", get_args(Draw))
     check_hold(hold)
     where = method.where
@@ -145,7 +146,7 @@ def hide_video(
 
 
 def _plan(video: Video, where: FoundFaces, hold: int, progress: Progress | None) -> list[list[_Hide]]:
-    """What is hidden in each frame; refused where a frame must not be shown."""
+    """Return the hidden places of each frame; refuse if a frame must not be shown."""
     faces: list[list[Face]] = []
     places: list[list[Place]] = []
     views: list[list[Place]] = []
@@ -179,7 +180,7 @@ def _plan(video: Video, where: FoundFaces, hold: int, progress: Progress | None)
 
 
 def _own_plan(video: Video, where: OwnFrames, progress: Progress | None) -> list[list[_Hide]]:
-    """What is hidden in each frame by boxes of the owner's own."""
+    """Return the hidden places of each frame by boxes of the owner's own."""
     frames = 0
     for frames, _ in enumerate(video.frames(), start=1):
         if progress is not None:
@@ -196,7 +197,7 @@ def _own_plan(video: Video, where: OwnFrames, progress: Progress | None) -> list
 def _drawn_once(
     video: Video, plan: list[list[_Hide]], method: HiddenPlaces, bits: Any, read: Counter[int]
 ) -> tuple[dict[int, Picture], int]:
-    """Return what is drawn for each track, and how many draws that took; ``read`` counts the draws that read each track.
+    """Return the output for each track, and the number of draws; ``read`` counts the draws that read each track.
 
     A track is drawn in the middle of the frames in which it is hidden: it is surely there. Tracks that are one place with it
     in that frame share its draw, unless they have one.
@@ -227,7 +228,7 @@ def _drawn_once(
 
 
 def _as_planned(video: Video, plan: list[list[_Hide]]) -> Iterator[tuple[int, Picture]]:
-    """The frames again, if there are as many as there were."""
+    """Yield the frames again; refuse another number of frames."""
     changed = DataError("a video changed while it was read; try again when nothing writes to it.")
     number = -1
     for number, picture in enumerate(video.frames()):

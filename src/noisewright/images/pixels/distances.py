@@ -1,4 +1,5 @@
-"""Between which pictures a claim holds: any two of one size, those that differ in some pixels, or in some steps of colour.
+"""Pairs of pictures for which a claim holds: any two of one size, those that differ in some pixels, or in some steps
+of colour.
 
 >>> import numpy as np
 >>> black, dot = np.zeros((2, 2, 3), int), np.zeros((2, 2, 3), int)
@@ -38,7 +39,7 @@ class AnyPicture(Discrete):
 
     @property
     def secret(self) -> dict[str, Any]:
-        """Pictures, and outside of what they are alike."""
+        """Description of the pictures, and of the part in which they are alike."""
         return {"kind": "picture", **({} if self.inside is None else self.inside.record())}
 
 

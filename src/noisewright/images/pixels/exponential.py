@@ -1,13 +1,15 @@
-r"""Each block drawn by itself from all levels, near levels likelier: the exponential mechanism on pixels, from an integer table.
+r"""Each block drawn by itself from all levels, near levels more likely: the exponential mechanism on pixels, from an
+integer table.
 
 A block whose mean has the level x comes out at the level r with probability proportional to :math:`e^{\epsilon' q(x, r)}`,
 where the quality is :math:`-|x - r| / (k - 1)` (``"absolute"``, the default) or :math:`-((x - r) / (k - 1))^2`
 (``"squared"``), for k levels.
 
-**Guarantee.** The generic bound of such a choice is :math:`2\epsilon'`; the true loss between any two levels is exactly
-:math:`\epsilon'`, reached between the darkest and the lightest. Here probabilities are whole numbers over :math:`2^{48}`, the
-loss is the one that this very table has, and the certificate proves it entry by entry. Losses of blocks and channels add up:
-epsilon between any two pictures is shared out evenly, and a pixel is in one block of each channel.
+**Guarantee.** The generic bound of such a choice is :math:`2\epsilon'`; the true loss between any two levels is
+exactly :math:`\epsilon'`, reached between the darkest and the lightest. Here probabilities are integers over
+:math:`2^{48}`, the loss is the one that this very table has, and the certificate proves it entry by entry. Losses of
+blocks and channels add up: epsilon between any two pictures is shared out evenly, and a pixel is in one block of each
+channel.
 
 With strong privacy this is much better than clamped Laplace noise, which piles up at black and white; with weak privacy
 ``"absolute"`` is as good, and ``"squared"`` worse.
@@ -70,7 +72,7 @@ WIDTH = 48
 """Probabilities are multiples of 2^-48, and none is 0: a loss beyond 33 is cut there."""
 PRECISION = 128
 TOGETHER = 1 << 17
-"""So many values are drawn at once, so that they need little memory."""
+"""Maximum number of values drawn at once, so that they need little memory."""
 
 
 def pixel_exponential(
@@ -138,7 +140,7 @@ class PixelExponential(BlockMechanism):
 
 
 def colours_of(levels: int) -> NDArray[np.uint8]:
-    """The values of so many levels, evenly from 0 to 255.
+    """The values of the given number of levels, evenly from 0 to 255.
 
     >>> colours_of(4).tolist()
     [0, 85, 170, 255]
@@ -150,8 +152,8 @@ def colours_of(levels: int) -> NDArray[np.uint8]:
 def level_table(share: Fraction, quality: Quality, levels: int) -> CertifiedChannel:
     """The table for a loss of at most ``share`` between any two levels.
 
-    It is made of whole numbers alone, so every computer makes the same. The rate is lowered until the table itself, rounded as
-    it is, has the loss that is promised.
+    It is made of integers alone, so every computer makes the same. The rate is lowered until the table itself, rounded
+    as it is, has the loss that is guaranteed.
     """
     below, most = Fraction(0), Fraction(exp_bounds(min(share, Fraction(PRECISION)), PRECISION)[0], 1 << PRECISION)
     while below < share:
@@ -167,7 +169,7 @@ def level_table(share: Fraction, quality: Quality, levels: int) -> CertifiedChan
 
 
 def _rounded(rate: Fraction, quality: Quality, levels: int) -> NDArray[Any]:
-    """Rows of whole numbers that sum to 2^48, none of them 0."""
+    """Rows of integers that sum to 2^48, none of them 0."""
     power = {"absolute": 1, "squared": 2}[quality]
     away = [min(rate * Fraction(d, levels - 1) ** power, Fraction(PRECISION)) for d in range(levels)]
     near = [exp_bounds(-exponent, PRECISION)[0] for exponent in away]

@@ -1,18 +1,18 @@
 r"""Pixelise, then exact Laplace noise on the sums of blocks (known as DP-Pix): any picture, any block, ragged edges.
 
-The values of a block are added up, which gives a whole number; discrete Laplace noise of one scale t is added to every sum, and
-the result is clamped to what a block of that size can have, divided by its size and painted.
+The values of a block are added up, which gives an integer; discrete Laplace noise of one scale t is added to every
+sum, and the result is clamped to the range of a block of that size, divided by its size and painted.
 
 **Guarantee.** Two pictures whose values differ by D steps of colour in total have sums that differ by at most D in total, so the
 loss is at most D / t. A pixel of c channels can differ by 255 c steps, and a picture of N pixels by 255 c N. Hence t is
 
 * ``255 c N / epsilon`` for epsilon between any two pictures,
 * ``255 c / epsilon`` for epsilon per pixel: n pixels that differ lose n epsilon,
-* ``1 / epsilon`` for epsilon per step: the promise grows with distance, and near pictures are hidden best.
+* ``1 / epsilon`` for epsilon per step: the guarantee grows with distance, and near pictures are hidden best.
 
-All three are readings of one noise: :attr:`PixelLaplace.per_step` is what a mechanism promises for a step, however epsilon was
-told. Noise on the mean of a block of b x b pixels has the scale ``t / b^2``. Exact: integers are drawn, and the certificate is
-about their law.
+All three are readings of one noise: :attr:`PixelLaplace.per_step` is the guaranteed loss for a step, however epsilon
+was given. Noise on the mean of a block of b x b pixels has the scale ``t / b^2``. Exact: integers are drawn, and the
+certificate is about their law.
 
 >>> import numpy as np
 >>> photo = np.full((48, 64, 3), 200, np.uint8)
@@ -109,12 +109,12 @@ class PixelLaplace(BlockMechanism):
 
 
 def sum_proof(rate: Fraction, area: int, rng: np.random.Generator | None) -> Any:
-    """The certificate of one sum of so many values: the law of its noise, clamped to what such sums can be."""
+    """The certificate of one sum of values: the law of its noise, clamped to the range of such sums."""
     return geometric(epsilon=rate, within=(0, TOP * area)).certificate(rng)
 
 
 def noisy_sums(sums: NDArray[Any], area: int, scale: Fraction, bits: Bits) -> NDArray[Any]:
-    """Sums of so many values with noise of a scale, clamped to what such sums can be; eight bits for single pixels."""
+    """Sums of values with noise of a scale, clamped to the range of such sums; eight bits for single pixels."""
     top = TOP * area
     if top > LARGEST_TABLE:
         return np.asarray(np.clip(sums + discrete_laplace(scale, sums.shape, bits), 0, top))

@@ -1,4 +1,4 @@
-r"""What the mechanisms on pixels share: blocks of pixels, each of which comes out in one colour.
+r"""Base of the mechanisms on pixels: blocks of pixels, each of which comes out in one colour.
 
 A picture of ``width`` x ``height`` pixels is cut into blocks of ``block`` x ``block`` pixels; the values of all blocks and
 channels are drawn independently, so their losses add up. What ``epsilon`` is for, is said by ``between``:
@@ -9,7 +9,7 @@ channels are drawn independently, so their losses add up. What ``epsilon`` is fo
 ``"steps"``     pictures that differ in one step of one colour (Laplace noise alone)
 ==============  ================================================================================================
 
-What comes out is painted and perhaps blurred, which looks at what was drawn alone. How pictures are read and written is in
+The output is painted and perhaps blurred, which is post-processing. Reading and writing of pictures are in
 :mod:`noisewright.images.mechanism`.
 """
 
@@ -51,7 +51,7 @@ Between = Literal["pictures", "pixels"]
 
 @dataclass(frozen=True)
 class BlockMechanism(PictureMechanism):
-    """The base of mechanisms on blocks of pixels; a subclass draws their values and proves what it draws from."""
+    """The base of mechanisms on blocks of pixels; a subclass samples their values and proves their law."""
 
     epsilon: Fraction
     width: int
@@ -83,7 +83,8 @@ class BlockMechanism(PictureMechanism):
         if not is_number(self.blur) or not 0 <= self.blur <= 100:
             raise ParameterError("blur is the sigma of a Gaussian in pixels, from 0 (none) to 100.")
 
-    # The promise --------------------------------------------------------------------------------------------------------
+    # The guarantee
+    # --------------------------------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -92,7 +93,7 @@ class BlockMechanism(PictureMechanism):
 
     @property
     def channels(self) -> int:
-        """How many values a pixel has."""
+        """Return how many values a pixel has."""
         return CHANNELS[self.colours]
 
     @property

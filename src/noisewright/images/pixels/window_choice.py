@@ -10,18 +10,18 @@ and the probability w(x, y) over the sum of all weights. The quality q is made f
 are listed, the best quality that there is stands for 1, which changes no probability but what rounding does.
 
 **Guarantee.** :math:`2\epsilon'` between any two windows, whatever q is: a weight changes by a factor of at most
-:math:`e^{\epsilon'}`, and so does the sum. Nothing about SSIM, or about how floats compute it, is part of the proof: weights are
-brought within their bounds as whole numbers. (With SSIM itself as quality and the same epsilon' the proof is **wrong**, and the
-loss can be a little more than is claimed; see :func:`noisewright.images.baselines.raw_losses`.)
+:math:`e^{\epsilon'}`, and so does the sum. Nothing about SSIM, or about how floats compute it, is part of the proof:
+weights are brought within their bounds as integers. (With SSIM itself as quality and the same epsilon' the proof is
+**wrong**, and the loss can be a little more than is claimed; see :func:`noisewright.images.baselines.raw_losses`.)
 
 Two samplers have this very law:
 
 * *rejection*: a window is proposed at random and accepted with probability w / 2^40, until one is. It needs at most
-  :math:`e^{\epsilon'}` proposals on average, for windows of any size and any number of levels. Where windows are of few classes
-  (:mod:`~noisewright.images.pixels.window_classes`), each has a bound B of the weights in it: a class of n windows is proposed in
-  proportion to n B, then any of its windows, which is accepted with probability w / B; that is often a hundred times as fast.
-  (All of it is one whole number below the sum of all n B.) **How long it takes depends on the secret**: who can measure that
-  learns something that is not covered by the promise.
+  :math:`e^{\epsilon'}` proposals on average, for windows of any size and any number of levels. Where windows are of
+  few classes (:mod:`~noisewright.images.pixels.window_classes`), each has a bound B of the weights in it: a class of n
+  windows is proposed in proportion to n B, then any of its windows, which is accepted with probability w / B; that is
+  often a hundred times as fast. (All of it is one integer below the sum of all n B.) **How long it takes depends on
+  the secret**: who can measure that learns something that is not covered by the guarantee.
 * *enumeration*: all windows are weighed, and one is drawn. It takes as long for every secret, and needs few enough windows
   (3 x 3 pixels of 4 levels have 262,144).
 
@@ -61,24 +61,24 @@ Sampler = Literal["auto", "rejection", "enumeration"]
 WEIGHT_BITS = 40
 PRECISION = 128
 LARGEST_LIST = 1 << 20
-"""So many windows are listed at most; the sum of their weights stays below 2^63."""
+"""Maximum number of windows that are listed; the sum of their weights stays below 2^63."""
 PATIENCE = 8
 """Up to this epsilon' windows are proposed: 3,000 at most on average, and in fact far fewer."""
 PLAIN, MOST_CLASSES = 5, 512
-"""Above this epsilon' windows of so many classes are proposed by them; below, the bounds take longer than they save."""
+"""Largest epsilon' without proposals by class, and maximum number of classes; otherwise bounds take longer than they save."""
 BOUNDS, BUSY = 1 << 17, 1 << 13
-"""So many bounds of classes are held at once, and so many proposals by class are looked at together."""
+"""Maximum number of bounds of classes held at once, and of proposals by class evaluated together."""
 SLACK = 20
 """Bounds are larger by this power of a half, which is far more than floats are off."""
 LAST_RESORT = 14
 """Beyond this epsilon' windows that are too many to list are refused."""
 TOGETHER = 1 << 15
-"""So many proposals are looked at together."""
+"""Maximum number of proposals evaluated together."""
 
 
 @dataclass(frozen=True)
 class WindowChoice:
-    """A choice of windows of so many cells, with a loss of at most ``loss`` between any two true windows."""
+    """A choice of windows with a number of cells, with a loss of at most ``loss`` between any two true windows."""
 
     loss: Fraction
     cells: int
@@ -105,18 +105,18 @@ class WindowChoice:
 
     @property
     def listable(self) -> bool:
-        """Whether all windows can be listed."""
+        """Return whether all windows can be listed."""
         return bool(self.levels**self.cells <= LARGEST_LIST)
 
     @property
     def rejects(self) -> bool:
-        """Whether windows are drawn by rejection. Parameters decide it, never a secret."""
+        """Return whether windows are drawn by rejection. Parameters decide it, never a secret."""
         quick = self.rate <= PATIENCE or not self.listable or self.by_class
         return self.sampler == "rejection" or (self.sampler == "auto" and quick)
 
     @property
     def by_class(self) -> bool:
-        """Whether proposals are made by class: it takes no more of them, on average, than the largest class has windows."""
+        """True if proposals are made by class: it takes no more of them, on average, than the largest class has windows."""
         few = self.listable and class_count(self.cells, self.levels) <= MOST_CLASSES
         return bool(few and self.rate > PLAIN)
 
@@ -151,7 +151,7 @@ class WindowChoice:
             worse = self._likeness(similarity) - self._likeness(best)
             raw = np.floor(np.exp(float(self.rate) * worse) * 2.0**WEIGHT_BITS)
         least, most = self.bounds
-        return np.asarray(np.fmin(np.fmax(raw, least), most), np.int64)  # these two pass over what is not a number
+        return np.asarray(np.fmin(np.fmax(raw, least), most), np.int64)  # these two pass over NaN
 
     def _likeness(self, similarity: Floats | float) -> Any:
         return np.maximum(similarity, 0.0) if self.quality == "clipped" else (1 + similarity) / 2
@@ -168,10 +168,10 @@ class WindowChoice:
     # Rejection ----------------------------------------------------------------------------------------------------------
 
     def _proposed(self, windows: Floats, bits: Bits) -> NDArray[np.uint8]:
-        """Every window that has none yet gets proposals, as many as keep the processor busy; its first accepted one counts."""
+        """Every window that has none yet gets a batch of proposals; its first accepted one counts."""
         true, found = _Moments(windows), np.empty(windows.shape, np.uint8)
         waiting = np.arange(len(windows))
-        tries = 1 + int(math.exp(0.6 * float(self.rate)))  # about what is needed; then twice as many each time
+        tries = 1 + int(math.exp(0.6 * float(self.rate)))  # about the needed number; then twice as many each time
         while len(waiting):
             part = waiting[: max(1, TOGETHER // tries)]
             codes = self._codes(len(part) * tries, bits).reshape(len(part), tries, self.cells)
@@ -212,7 +212,7 @@ class WindowChoice:
         return found
 
     def class_bounds(self, windows: Floats) -> tuple[NDArray[np.int64], Floats]:
-        """For each window, and each class: no window of the class has a larger weight. And the best SSIM for each window."""
+        """Return an upper bound of weights for each window and class, and the best SSIM for each window."""
         true, kinds = _Moments(np.sort(windows, -1)), self._kinds
         cov = true.away @ kinds.away.T / self.cells
         similarity = ssim_of(true.mean[:, None], kinds.mean, true.variance[:, None], kinds.variance, cov)
@@ -223,14 +223,14 @@ class WindowChoice:
     def _by_class(
         self, windows: Floats, bounds: NDArray[np.int64], best: Floats, tries: int, bits: Bits
     ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """So many proposals for each window, and which of them are accepted.
+        """Return proposals for each window, and which of them are accepted.
 
         A random number below a power of two that is at least the sum of all n B is a class, one of its windows, and a number
         below B; or it is too large, and nothing is proposed.
         """
         classes, kinds, true = WindowClasses.of(self.cells, self.levels), self._kinds, _Moments(windows)
         many = bounds.shape[1]
-        ends = np.full((len(windows), 1 << many.bit_length()), np.iinfo(np.int64).max)  # beyond the last there is none
+        ends = np.full((len(windows), 1 << many.bit_length()), np.iinfo(np.int64).max)  # no cell follows the last one
         np.cumsum(classes.counts * bounds, 1, out=ends[:, :many])
         total = ends[:, many - 1 : many]
         width = np.frexp(total.astype(np.float64))[1].astype(np.uint64)

@@ -1,8 +1,8 @@
-r"""Windows over a few levels by what they are made of: those with the same levels, in any order, are one class.
+r"""Windows over a few levels by their levels: windows with the same levels, in any order, are one class.
 
-The mean and the variance of a window are those of its class, and so is the best SSIM that any of its windows can have with a
-given one: SSIM grows with the covariance, and that is greatest where both are in the same order. So a bound of the weights of a
-class is found from one window, and proposals need not be uniform.
+The mean and the variance of a window depend on its class alone, and so is the best SSIM that any of its windows can
+have with a given one: SSIM grows with the covariance, and that is greatest where both are in the same order. Therefore
+a bound of the weights of a class is found from one window, and proposals need not be uniform.
 
 >>> classes = WindowClasses.of(cells=4, levels=3)
 >>> len(classes.counts), len(classes.codes), classes.codes[classes.starts[1] :][:4].tolist()
@@ -35,17 +35,17 @@ def every_window(cells: int, levels: int) -> NDArray[np.uint8]:
 
 
 def class_count(cells: int, levels: int) -> int:
-    """How many classes there are."""
+    """Return how many classes there are."""
     return math.comb(cells + levels - 1, cells)
 
 
 @dataclass(frozen=True, eq=False)
 class WindowClasses:
-    """All windows, those of one class together; make it with :meth:`of`."""
+    """All windows, with windows of one class together; make it with :meth:`of`."""
 
     codes: NDArray[np.uint8]
     counts: NDArray[np.int64]
-    """How many windows are in each class,"""
+    """Number of windows in each class,"""
     starts: NDArray[np.int64]
     """and the place of its first."""
     sorted: Floats
@@ -54,7 +54,7 @@ class WindowClasses:
     @classmethod
     @lru_cache(maxsize=4)
     def of(cls, cells: int, levels: int) -> WindowClasses:
-        """The classes of windows of so many cells."""
+        """The classes of windows with the given number of cells."""
         every = every_window(cells, levels)
         kinds, which, counts = np.unique(np.sort(every, 1), axis=0, return_inverse=True, return_counts=True)
         codes = every[np.argsort(which.reshape(-1), kind="stable")]

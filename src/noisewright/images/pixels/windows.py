@@ -1,9 +1,9 @@
 r"""Windows of blocks that look like the true ones: an exponential choice with SSIM as quality, and Laplace noise at ragged edges.
 
-Blocks are cells; each channel of the grid of cells is cut into windows of ``window`` x ``window`` cells, and every window is
-drawn among all windows over ``levels`` levels, those more alike being likelier
-(:mod:`~noisewright.images.pixels.window_choice`). Cells that no window covers, at the right and lower edges, get Laplace noise on
-their sums.
+Blocks are cells; each channel of the grid of cells is cut into windows of ``window`` x ``window`` cells, and every
+window is drawn among all windows over ``levels`` levels, those more alike being more likely
+(:mod:`~noisewright.images.pixels.window_choice`). Cells that no window covers, at the right and lower edges, get
+Laplace noise on their sums.
 
 **Guarantee.** Every cell of every channel has the same share s of epsilon. A window of p x p cells loses at most
 :math:`2\epsilon' = p^2 s` between any two contents, and a cell at the edges s; together that is epsilon exactly. With
@@ -111,17 +111,17 @@ class PixelWindows(BlockMechanism):
 
     @property
     def grid(self) -> Windows:
-        """The windows, and the cells beside them."""
+        """The windows, and the cells next to them."""
         return Windows(*self.blocks.shape, self.window)
 
     @property
     def share(self) -> Fraction:
-        """What one cell of one channel may lose."""
+        """Loss of one cell of one channel, at most."""
         return self.epsilon / (self.channels * (self.blocks.count if self.between == "pictures" else 1))
 
     @property
     def choice(self) -> WindowChoice:
-        """How one window is drawn."""
+        """Return how one window is drawn."""
         loss = self.share * (self.window**2 if self.between == "pictures" else 1)
         return WindowChoice(loss, self.window**2, self.levels, self.quality, self.sampler)
 

@@ -1,7 +1,8 @@
-"""What fresh attackers find out about a private value from released records, whatever made the release, with honest intervals.
+"""Attacks by fresh attackers on a private value from released records, whatever made the release, with honest
+intervals.
 
-``attack_release(released, private, original=...)`` for tables, ``attack_mechanism(release, original, private)`` for anything
-that can be drawn from several times; ``distortion_of`` says what a release changed."""
+``attack_release(released, private, original=...)`` for tables, ``attack_mechanism(release, original, private)`` for
+anything that can be drawn from several times; ``distortion_of`` measures the changes by a release."""
 
 from typing import TYPE_CHECKING
 

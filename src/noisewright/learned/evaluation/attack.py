@@ -1,9 +1,10 @@
 """The attack on a private value: learn from some released records, choose the best attacker on others, report on the rest.
 
-Records are divided by private value into three parts, all draws of a record in one. Attackers learn from every draw of the
-first part; the second tells each how sure to be, and which is best; that one learns once more from both, and is right as often
-as reported on the third, of which one draw each is asked about. So the interval (Clopper and Pearson) is of independent
-records by which nothing was chosen. ``H(Y)`` minus the lowest cross-entropy bounds the mutual information from below.
+Records are divided by private value into three parts, all draws of a record in one. Attackers learn from every draw of
+the first part; the second calibrates the confidence of each, and which is best; that one learns once more from both,
+and is right as often as reported on the third, of which one draw each is asked about. Therefore the interval (Clopper
+and Pearson) is of independent records by which nothing was chosen. ``H(Y)`` minus the lowest cross-entropy bounds the
+mutual information from below.
 
 >>> rng = np.random.default_rng(1)
 >>> y = rng.integers(0, 2, 3000)
@@ -13,7 +14,7 @@ records by which nothing was chosen. ``H(Y)`` minus the lowest cross-entropy bou
 >>> found.prior < 0.53, found.finds_something, found.accuracy.high > 0.76 > found.accuracy.low
 (True, True, True)
 
-None of it is an upper bound: somebody cleverer, or who knows more, may find more.
+None of it is an upper bound: someone cleverer, or who knows more, may find more.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ FEWEST_RECORDS = 60
 PARTS = (0.55, 0.15)
 """Learned from, and chosen by; the rest is held out."""
 MOST_ROWS = 40_000
-"""Attackers learn from so many rows at most, and are asked about half as many records."""
+"""Maximum number of rows that attackers learn from; they are tested on half as many records."""
 UNRELATED = (
     "no column of the release goes with its own column in the original: either nothing is left of the records, or the rows are "
     "in another order, and then this attack says nothing; put both in one order first"
@@ -61,12 +62,13 @@ def attack_release(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Attack:
-    """What fresh attackers guess of ``private`` from a released table, or from a list of several draws of one release.
+    """Return the result of fresh attackers on ``private`` from a released table, or from a list of several draws of
+    one release.
 
-    Rows are the same records in the same order. ``original``: the records before, which are attacked as well. ``fresh``: for
-    each record whether whoever made the release never learned from it; attackers are then judged on these alone, because a
-    learned mechanism may hide the records that it knows better than others. ``bins``: a private number is cut into so many
-    ranges.
+    Rows are the same records in the same order. ``original``: the original records, which are attacked as well.
+    ``fresh``: for each record whether anyone who made the release never learned from it; attackers are then judged on
+    these alone, because a learned mechanism may hide its training records better than others. ``bins``: a private
+    number is cut into that number of ranges.
     """
     tables = [Columns.of(one, "the release") for one in (released if _several(released) else [released])]
     before = None if original is None else Columns.of(original, "the original")
@@ -130,7 +132,7 @@ def _attacked(
     prior = np.bincount(classes) / len(classes)
 
     def rows(places: Indices, number: int, most: int) -> tuple[Floats, Indices]:
-        """Rows of the first draws of these records, at most so many."""
+        """Rows of the first draws of these records, up to a maximum."""
         if number * len(places) <= most:
             return np.concatenate([m[places] for m in matrices[:number]]), np.tile(classes[places], number)
         taken = np.random.default_rng(seed).choice(number * len(places), most, replace=False)
@@ -209,7 +211,7 @@ def _classes(private: Any, bins: int | None) -> Indices:
 
 
 def _several(released: Any) -> bool:
-    """Whether this is a list of tables, not one table as a list of rows."""
+    """Return whether this is a list of tables, not one table as a list of rows."""
     return (
         isinstance(released, (list, tuple))
         and bool(released)
@@ -224,7 +226,7 @@ def _several(released: Any) -> bool:
 
 
 def _same(column: Any, classes: Indices) -> bool:
-    """Whether a column names the private value of each record."""
+    """Return whether a column names the private value of each record."""
     known, places = np.unique(column, return_inverse=True)
     if len(known) != int(classes.max()) + 1:
         return False

@@ -1,8 +1,8 @@
 """Fresh attackers: classifiers of scikit-learn that learn from released records whose private values they know.
 
-None of them has anything to do with how the release was made or trained. Each states a probability for every private value;
-how far to trust itself (a temperature) is learned from records that it was not fitted to, so that one too sure of itself
-does not hide how much it knows.
+They are independent of the making and training of the release. Each states a probability for every private value; its
+confidence (a temperature) is learned from records that it was not fitted to, so that one too sure of itself does not
+hide its knowledge.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from noisewright.core.errors import MissingPartError, ParameterError
 __all__ = ["ATTACKERS", "Fitted", "chosen_attackers", "cross_entropy"]
 
 MOST_PAIRS = 24
-"""Products of pairs are formed of so many principal components at most."""
+"""Maximum number of principal components of which products of pairs are formed."""
 DOUBT = 1e-3
-"""The share of a belief that is left to how frequent the values are; nobody is surer than that."""
+"""The share of a belief that is left to how frequent the values are; no one is surer than that."""
 TEMPERATURES = np.geomspace(0.1, 2.0, 27)
 
 
@@ -78,7 +78,7 @@ ATTACKERS: dict[str, Callable[[int, int], Any]] = {
     "nearest neighbours": _neighbours,
     "network": _network,
 }
-"""What makes each of them, for so many columns and a seed."""
+"""Constructor of each, from the number of columns and a seed."""
 
 
 def chosen_attackers(names: Iterable[str] | None) -> dict[str, Callable[[int, int], Any]]:
@@ -131,7 +131,7 @@ class Fitted:
 
 
 def cross_entropy(beliefs: Floats, classes: Indices) -> Floats:
-    """What was lost on each record, in nats."""
+    """Return the cross-entropy of each record, in nats."""
     return np.asarray(-np.log(beliefs[np.arange(len(classes)), classes]))
 
 

@@ -1,4 +1,4 @@
-"""What a release changed: the distortion of each column, and of all of them together.
+"""Distortion by a release, for each column and for all together.
 
 A number's is the mean squared difference in variances of the original column (of a constant one, in its own units), a word's
 the share of records in which it changed. The sum over columns is the distortion of the mixed kind with weight 1 each.
@@ -45,7 +45,7 @@ class Distortion:
 
 
 def distortion_of(original: Any, released: Any) -> Distortion:
-    """How far a release is from the original, for the columns that both have."""
+    """Return how far a release is from the original, for the columns that both have."""
     before, after = Columns.of(original, "the original"), Columns.of(released, "the release")
     if len(before) != len(after):
         raise DataError("the release and the original have other numbers of rows; give the table that was released.")
@@ -64,7 +64,8 @@ def distortion_of(original: Any, released: Any) -> Distortion:
 
 
 def unrelated(original: Columns, released: Columns) -> bool:
-    """Whether no column of a release goes with its own column in the original: rows in another order, or nothing left.
+    """Return whether no column of a release goes with its own column in the original: rows in another order, or
+    nothing left.
 
     By correlation for numbers, by agreement for words, at four standard errors.
     """

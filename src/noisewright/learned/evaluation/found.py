@@ -1,4 +1,4 @@
-"""What an attack found: every attacker, the best one on records that nothing was chosen by, and what to hold beside it."""
+"""Result of an attack: every attacker, the best one on records not used for its choice, and values to compare it with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Attack", "Tried"]
 
 @dataclass(frozen=True)
 class Tried:
-    """One attacker, on the records by which the best was chosen: how often it was right, and what it lost in nats."""
+    """One attacker, on the records by which the best was chosen: its accuracy, and its cross-entropy in nats."""
 
     name: str
     accuracy: float
@@ -26,8 +26,8 @@ class Tried:
 class Attack:
     """The outcome of an attack on a private value; accuracy and information are of held-out records.
 
-    ``best`` guessed right most often, ``surest`` had the lowest cross-entropy, both on records apart from the held-out ones,
-    so that the intervals are not those of a lucky one.
+    ``best`` guessed right most often, ``surest`` had the lowest cross-entropy, both on records apart from the held-out
+    ones, so that the intervals do not favour a lucky one.
     """
 
     tried: tuple[Tried, ...]
@@ -37,11 +37,11 @@ class Attack:
     cross_entropy: Estimate
     information: Estimate
     prior: float
-    """How often somebody is right who sees nothing and names the most frequent value."""
+    """Accuracy of always naming the most frequent value, without seeing anything."""
     entropy: float
-    """How much there is to find out, in nats."""
+    """Entropy of the private value, in nats."""
     records: tuple[int, int, int]
-    """How many were learned from, chosen by, and held out."""
+    """Numbers of records for training, choice, and test."""
     draws: int
     classes: int
     raw: Attack | None = None
@@ -52,18 +52,18 @@ class Attack:
 
     @property
     def finds_something(self) -> bool:
-        """Whether the best attacker is better than a blind guess, by more than its interval."""
+        """Return whether the best attacker is better than a blind guess, by more than its interval."""
         return self.accuracy.low > self.prior
 
     @property
     def kept(self) -> float | None:
-        """What is left of the raw data's advantage over a blind guess: 0 nothing, 1 all; None where there was none."""
+        """Remaining share of the raw data's advantage over a blind guess: 0 nothing, 1 all; None if it was zero."""
         if self.raw is None or not self.raw.finds_something:
             return None
         return min(1.0, max(0.0, self.accuracy.value - self.prior) / (self.raw.accuracy.value - self.prior))
 
     def in_words(self, name: str = "the private value") -> str:
-        """What the best attacker could guess, beside the others."""
+        """Return the accuracy of the best attacker and of the others, in words."""
         found = f"{name} is guessed right {_percent(self.accuracy.value)} of the time"
         between = f"({_percent(self.accuracy.low)} to {_percent(self.accuracy.high)})"
         blind = f"{_percent(self.prior)} without seeing anything"

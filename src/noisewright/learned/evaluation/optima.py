@@ -1,13 +1,13 @@
-"""The theoretical optimum beside an attack: the least that anybody could be left to guess, at the same distortion.
+"""The theoretical optimum next to an attack: the least that anyone could be left to guess, at the same distortion.
 
 * Few different records: the finite game of the counted joint law, whose optimum no mechanism with these outputs goes below.
   Where one column holds numbers, numbers between them are outputs, too.
 * One column of many numbers: the finite game on a grid.
-* Several columns of numbers and two private values: the best additive noise, were the classes normal with one covariance. A
-  mechanism that is no plain noise may do better.
+* Several columns of numbers and two private values: the best additive noise, if the classes were normal with one
+  covariance. A mechanism other than additive noise may do better.
 
-The law is counted from the records at hand; the mechanism is given the public columns alone, or both (``given="xy"``: no plain
-noise is the best then, so that there is none to show beside several columns of numbers).
+The law is counted from the records at hand; the mechanism is given the public columns alone, or both (``given="xy"``:
+additive noise is not optimal then, so several columns of numbers have no optimum to show).
 
 >>> vote = ["left"] * 500 + ["right"] * 500
 >>> town = ["a"] * 400 + ["b"] * 500 + ["a"] * 100  # 80 % are guessed right from it
@@ -34,15 +34,15 @@ from noisewright.learned.theory.joint import Joint
 __all__ = ["Optimum", "optimum_beside"]
 
 MOST_RECORDS, CELLS = 60, 41
-"""So many different records make a finite game; cells of a grid."""
+"""Maximum number of different records in a finite game; cells of a grid."""
 MOST_PROBABILITIES = 30_000
-"""A game of more of them is not solved beside a training."""
+"""A game of more of them is not solved next to a training."""
 RIDGE = 1e-6
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """How often the best guess is right with the best mechanism, and of what it is the best."""
+    """Accuracy of the best guess under the best mechanism, and the class of mechanisms."""
 
     accuracy: float
     of: str
@@ -52,7 +52,7 @@ class Optimum:
         return f"{100 * self.accuracy:.1f} % ({self.of})"
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON takes it."""
+        """Return it as plain data for JSON."""
         return {"accuracy": self.accuracy, "of": self.of, "distortion": self.distortion}
 
 
@@ -65,9 +65,10 @@ def optimum_beside(
     given: str = "x",
     weights: Mapping[str, float] | None = None,
 ) -> Optimum | None:
-    """The optimum at a distortion in variances and changed shares, summed over columns; None where there is none to compute.
+    """The optimum at a distortion in variances and changed shares, summed over columns; None if it cannot be computed.
 
-    ``given``: what a mechanism is given, the public columns or both; ``weights``: of columns in the distortion, 1 if not named.
+    ``given``: inputs of the mechanism, the public columns or both; ``weights``: of columns in the distortion, 1 if not
+    named.
     """
     table, (names, classes) = Columns.of(original, "the original"), classes_of(private, bins)
     if len(table) != len(classes):

@@ -23,7 +23,7 @@ from noisewright.core.errors import DataError
 __all__ = ["Columns", "Encoder", "classes_of"]
 
 MOST_WORDS = 200
-"""A column of words with more different ones than this is a name or a text, and tells attackers on tables nothing."""
+"""A column of words with more different ones than this is a name or a text, and useless to attackers on tables."""
 FEWEST = 10
 """A private value that fewer records have cannot be learned, held out and counted."""
 MOST_CLASSES = 50
@@ -73,7 +73,7 @@ class Columns:
         return f"Columns({len(self)} rows: {shown})"
 
     def numeric(self, name: str) -> bool:
-        """Whether a column holds numbers."""
+        """Return whether a column holds numbers."""
         return self.values[name].dtype.kind == "f"
 
     def only(self, names: Sequence[str]) -> Columns:
@@ -153,7 +153,7 @@ def _arrow(column: Any, name: str, what: str) -> NDArray[Any]:
 
 
 def _column(values: Any, name: str, what: str) -> NDArray[Any]:
-    """A column as floats or as texts; what is neither, or missing, is refused."""
+    """A column as floats or as texts; other or missing values are refused."""
     column = np.asarray(values)
     if isinstance(values, (list, tuple)) and column.dtype.kind in "US":
         column = np.array(values, dtype=object)  # numbers among texts would have become texts

@@ -1,4 +1,4 @@
-"""Optima of generative adversarial privacy, without any training: what a learned privatiser can reach at best, with proofs.
+"""Optima of generative adversarial privacy, without any training: the best possible learned privatiser, with proofs.
 
 ``FiniteGame(joint).optimum(distortion)`` is a mechanism with a dual certificate; closed forms for two values and Gaussians."""
 

@@ -1,12 +1,12 @@
-r"""An interior point method for games given both values, which sees what a general solver does not: how little hangs together.
+r"""An interior point method for games given both values, which uses their sparsity, unlike a general solver.
 
-A mechanism has a row for every pair of a public and a private value, ``W[y, x, k]``, and the adversary's gain depends on the
-joint law ``J[y, k]`` alone. Its second derivative is, for every output, a diagonal less a product ``u u'``. So a Newton step
-comes apart into one small system for each private value, tied together by one number for each output and one price: it
-costs about as much as looking at the mechanism a few dozen times.
+A mechanism has a row for every pair of a public and a private value, ``W[y, x, k]``, and the adversary's gain depends
+on the joint law ``J[y, k]`` alone. Its second derivative is, for every output, a diagonal less a product ``u u'``.
+Therefore a Newton step comes apart into one small system for each private value, tied together by one number for each
+output and one cost: it costs about as much as looking at the mechanism a few dozen times.
 
-Distortion is counted beyond the least possible, in units of what the budget leaves beyond it, so that its price is no more
-than all that an adversary could gain. What comes back is raw material, like that of every solver here.
+Distortion is counted beyond the least possible, in units of the remaining budget, so that its multiplier is at most an
+adversary's total gain. The result is not certified, as for every solver here.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ __all__ = ["interior"]
 
 STEPS = 300
 NEAR = 1e-8
-"""The distance to the bound at which nothing more is to be gained."""
+"""Distance to the bound at which the method stops."""
 
 ROUNDED, PATIENCE = 1e-6, (6, 80)
-"""Below this distance rounding may be all that is left; so many steps without any gain are then, and before, the last."""
+"""Distance below which rounding may dominate, and number of steps without gain after which the method stops."""
 
 BACK = 0.99
-"""What share of the way to the border a step goes at most."""
+"""Largest share of the way to the border for a step."""
 
 RARE = 100.0
 """Pairs that are rarer than this times the average weigh as much as that: where tiny weights meet large ones, steps are short."""
 
 CORRECTIONS, HALVINGS = 2, 10
-"""How often a step is corrected at most, and made shorter."""
+"""Maximum number of corrections and of shortenings of a step."""
 
 ASTRAY = 10.0
 """Multipliers may be wrong by as much as this times the mean complementary product."""
@@ -47,7 +47,7 @@ HEAVY = 1e7
 
 @dataclass(frozen=True)
 class _Move:
-    """Where the method is, or where it goes: the mechanism, what is left of the budget, their multipliers, a level each row."""
+    """State or step of the method: the mechanism, the remaining budget, their multipliers, a level each row."""
 
     w: Floats
     z: Floats
@@ -65,7 +65,7 @@ class _Move:
         )
 
     def lengths(self, step: _Move) -> tuple[float, float]:
-        """How much of the step the mechanism and the multipliers go without leaving what is positive."""
+        """Return how much of the step the mechanism and the multipliers go while staying positive."""
         primal = max(float((-step.w / self.w).max()), -step.left / self.left)
         dual = max(float((-step.z / self.z).max()), -step.price / self.price)
         return min(1.0, BACK / max(primal, BACK)), min(1.0, BACK / max(dual, BACK))
@@ -122,7 +122,7 @@ class _Pairs:
         return float(np.einsum("yx,yxk,yxk->", self.mass, w, self.cost))
 
     def gains(self, joint: Floats) -> Floats:
-        """What the best adversary gains in each cell: the first derivative."""
+        """Return the best adversary's gain in each cell: the first derivative."""
         if self.loss.is_log:
             return np.asarray(np.log(joint / joint.sum(axis=0)))
         return np.asarray((joint / self._norm(joint)) ** (self.loss.order - 1))
@@ -148,7 +148,7 @@ class _Pairs:
         return Raw(w[self.places], beliefs, max(0.0, here.price / self.unit), finished)
 
     def distance(self, here: _Move) -> float:
-        """How far this mechanism, with rows that add up to one, is from the bound of its own adversary at this price."""
+        """Return how far this mechanism, with rows that add up to one, is from the bound of its own adversary at this cost."""
         w = here.w / here.w.sum(axis=2, keepdims=True)
         terms = self.gains(self.joint(w))[:, None, :] + here.price * self.cost
         above = terms - terms.min(axis=2, keepdims=True)
@@ -209,7 +209,7 @@ class _Pairs:
                 break
             step, length = other, min(here.lengths(other))
         lengths = here.lengths(step)
-        for _ in range(HALVINGS):  # a gain is no straight line: where a step would lead astray, it is shorter
+        for _ in range(HALVINGS):  # a gain is not linear: where a step would lead astray, it is shorter
             there = here.moved(step, *lengths)
             if self.wrong(there) <= max(wrong * (1 - min(lengths) / 10), ASTRAY * self.products(there)):
                 break
@@ -217,17 +217,18 @@ class _Pairs:
         return there
 
     def residual(self, here: _Move) -> Floats:
-        """How far the multipliers are from those of this mechanism."""
+        """Return how far the multipliers are from this mechanism's multipliers."""
         gains = self.gains(self.joint(here.w))
         return np.asarray(gains[:, None, :] + here.price * self.cost + here.level[:, :, None] - here.z)
 
     def wrong(self, here: _Move) -> float:
-        """The mean of that over what is released."""
+        """Return the mean of that over outputs."""
         return float(np.einsum("yx,yxk,yxk->", self.mass, here.w, np.abs(self.residual(here))))
 
 
 class _Newton:
-    """The system of one Newton step, taken apart: pairs first, then cells, then the levels of the pairs, outputs and price.
+    """The system of one Newton step, taken apart: pairs first, then cells, then the levels of the pairs, outputs and
+    cost.
 
     Near the end a cell is made by few pairs, whose weights are huge. Differences between a pair and all of its cell are
     then sums over the other pairs, which lose nothing.
@@ -253,7 +254,7 @@ class _Newton:
         system[:, place, place] = np.where(game.real[:, :, 0], (self.theta * own).sum(axis=2), 1.0)
         self.scale = 1 / np.sqrt(system[:, place, place])
         system *= self.scale[:, :, None] * self.scale[:, None, :]
-        # Its border: a number for each output, and the price.
+        # Its border: a number for each output, and the cost.
         self.border = np.empty((y, x, k + 1))
         self.border[:, :, :k] = -self.half * (self.u * self.damped)[:, None, :]
         self.border[:, :, k] = (self.half * self.costs).sum(axis=2)
@@ -267,7 +268,7 @@ class _Newton:
         self.ties = corner - (self.border.transpose(0, 2, 1) @ self.answers).sum(axis=0)
 
     def apart(self, values: Floats) -> Floats:
-        """Each pair's value less what its cell answers to all of them."""
+        """Each pair's value less its cell's answer to all of them."""
         weighted = self.weights * values
         if not self.heavy:
             return np.asarray(values - (self.d * self.damped * weighted.sum(axis=1))[:, None, :])
@@ -280,7 +281,8 @@ class _Newton:
         short, room = 1 - s.w.sum(axis=2), 1 - self.game.spent(s.w) - s.left - product / s.price
         w, price, level = self.back(products / s.w - dual, short, room)
         if self.heavy:
-            # Rounding is multiplied by the weights, and shows in the sums at once: what they lack is a system of its own.
+            # Rounding is multiplied by the weights, and shows in the sums at once: their residual is a system of its
+            # own.
             over = room - self.game.spent(w) + s.left / s.price * price
             more = self.back(None, short - w.sum(axis=2), over)
             w, price, level = w + more[0], price + more[1], level + more[2]
@@ -288,7 +290,7 @@ class _Newton:
         return _Move(w, z, (product - s.left * price) / s.price, price, level)
 
     def back(self, pull: Floats | None, short: Floats, room: float) -> tuple[Floats, float, Floats]:
-        """Moves of the mechanism, of the price and of the levels that answer to a pull, and fill up sums and budget."""
+        """Moves of the mechanism, of the cost and of the levels that answer to a pull, and fill up sums and budget."""
         k = self.theta.shape[2]
         right, ends = -self.root * short, np.zeros(k + 1)
         ends[k] = -room
@@ -305,7 +307,7 @@ class _Newton:
 
 
 def _others(values: Floats) -> Floats:
-    """For each pair the sum over the other pairs of its private value."""
+    """Return for each pair the sum over the other pairs of its private value."""
     found = np.zeros_like(values)
     np.cumsum(values[:, :-1], axis=1, out=found[:, 1:])
     found[:, :-1] += np.cumsum(values[:, :0:-1], axis=1)[:, ::-1]

@@ -1,9 +1,9 @@
 r"""The programs of finite games: linear for the 0-1 loss, with exponential or power cones for the log and the alpha losses.
 
-Variables are the moved masses ``T[r, k]``, the part of the budget that is left, and the joint law ``J[y, k]`` of private
-values and outputs, whose multiplier is the gain of the adversary's best belief. Masses are scaled to a mean of one: the
-objectives are homogeneous, so this changes no multiplier. What comes back is raw material: a matrix up to the solver's
-accuracy, beliefs and a price.
+Variables are the moved masses ``T[r, k]``, the part of the budget that is left, and the joint law ``J[y, k]`` of
+private values and outputs, whose multiplier is the gain of the adversary's best belief. Masses are scaled to a mean of
+one: the objectives are homogeneous, so this changes no multiplier. What comes back is raw material: a matrix up to the
+solver's accuracy, beliefs and a cost.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ SMALL = 4_000
 """Linear programs of at most this size (variables and cells) go to the simplex method, which leaves zeros where they belong."""
 
 FREE = 1e-7
-"""A price of distortion below this is none."""
+"""A cost of distortion below this is none."""
 
 
 @dataclass(frozen=True)
 class Raw:
-    """A matrix that is nearly a mechanism, and the adversary's beliefs and the price of distortion that go with it."""
+    """A matrix that is nearly a mechanism, and the adversary's beliefs and the cost of distortion that go with it."""
 
     matrix: Floats
     beliefs: Floats
@@ -42,7 +42,7 @@ class Raw:
 
 @dataclass
 class _Linear:
-    """A linear program as the solvers of the house take it; all variables are 0 or more."""
+    """A linear program in the form of our solvers; all variables are non-negative."""
 
     goal: Floats
     rows: Any
@@ -60,8 +60,8 @@ def least_gain(
 ) -> Raw:
     """The mechanism with which an adversary of this loss gains least, within the budget.
 
-    ``most``: her accuracy with the 0-1 loss must not be more than this besides; for the log loss. ``share``: below 1 the
-    solver goes only so much of each step, and more of them, which helps near cones of large orders.
+    ``most``: her accuracy with the 0-1 loss must not be more than this in addition; for the log loss. ``share``: below
+    1 the solver goes only so much of each step, and more of them, which helps near cones of large orders.
     """
     if isinstance(loss, SquaredLoss):
         return _quadratic(rows, budget, loss, share)
@@ -77,7 +77,7 @@ def _linear(rows: GameRows, budget: float) -> Raw:
     totals = sparse.hstack([moves.sums, sparse.csr_matrix((len(moves.totals), 1 + outputs))])
 
     def program(goal: Floats, limited: Floats, limit: float) -> _Linear:
-        """Over T, the rest of what is limited, and t: the least goal while what is limited is at most the limit."""
+        """Minimise over T, the slack of the limit, and t: the least goal under the limit."""
         sums = sparse.csr_matrix(sparse.vstack([totals, sparse.csr_matrix(limited[None, :])]))
         return _Linear(goal, inequalities, sums, np.append(moves.totals * scale, limit))
 
@@ -89,7 +89,7 @@ def _linear(rows: GameRows, budget: float) -> Raw:
         raise UnsolvedError("no mechanism keeps to this budget; allow more distortion.")
     beliefs, price = answer.rows.reshape(privates, outputs), float(answer.sums[-1])
     point = np.asarray(answer.point)
-    if price < FREE:  # with a price above zero every best mechanism spends the whole budget
+    if price < FREE:  # with a cost above zero every best mechanism spends the whole budget
         least = float(point[n + 1 :].sum())
         try:
             cheaper = solved(program(spending * ~rest, guessing, least), solver, ACCURACY)
@@ -225,7 +225,7 @@ def _solver(moves: Moves) -> str:
 
 
 def independent(rows: GameRows) -> tuple[Floats, Floats] | None:
-    """The cheapest mechanism that tells nothing about the private value, and multipliers ``v[y, k]`` of ``J = P(y) q[k]``."""
+    """The cheapest mechanism that is independent of the private value, and multipliers ``v[y, k]`` of ``J = P(y) q[k]``."""
     moves, scale, cells = rows.moves, 1 / rows.mass.mean(), rows.privates * rows.outputs
     laws = sparse.kron(_prior(rows)[:, None], sparse.identity(rows.outputs))
     sums = sparse.bmat([[moves.sums, None], [moves.joints, -laws]])
@@ -262,5 +262,5 @@ def saturated(rows: GameRows) -> tuple[Floats, Floats] | None:
 
 
 def _prior(rows: GameRows) -> Floats:
-    """How likely each private value is."""
+    """Return how likely each private value is."""
     return np.asarray(rows.joint(np.full(rows.cost.shape, 1 / rows.outputs)).sum(axis=1))

@@ -48,7 +48,7 @@ class GameRows:
 
     @property
     def size(self) -> int:
-        """How many probabilities a mechanism has."""
+        """Return how many probabilities a mechanism has."""
         return self.cost.size
 
     @property
@@ -78,7 +78,7 @@ class GameRows:
         return float(self.mass @ (matrix * self.cost).sum(axis=1))
 
     def worth(self, gains: Floats) -> Floats:
-        """What an adversary who gains ``gains[y, k]`` expects from each row and output, for a unit of mass."""
+        """Return the expected gain of an adversary with gains ``gains[y, k]`` from each row and output, for a unit of mass."""
         return np.asarray(self.beliefs @ gains if self.private is None else gains[self.private])
 
     @cached_property
@@ -88,7 +88,7 @@ class GameRows:
 
     @property
     def pooled(self) -> bool:
-        """Whether it matters only that mass changes its place, not where it came from."""
+        """Return whether it matters only that mass changes its place, not where it came from."""
         return self.private is not None and self._own is not None
 
     @cached_property
@@ -101,7 +101,8 @@ class GameRows:
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Where mass goes, as variables of 0 or more: ``sums z = totals``, the joint law ``joints z`` and the distortion ``cost z``.
+    """Moves of mass, as non-negative variables: ``sums z = totals``, the joint law ``joints z`` and the distortion
+    ``cost z``.
 
     The joint law has all outputs of the first private value first; ``matrix(z)`` is the mechanism.
     """
@@ -128,9 +129,10 @@ def _dense(rows: GameRows) -> Moves:
 
 
 def _pooled(rows: GameRows) -> Moves:
-    """What a row keeps, what it gives away, and what each private value's pool of that gives to each output.
+    """Return variables for mass kept by a row, given away, and given by each private value's pool to each output.
 
-    Where all changes cost the same, who gave what does not matter: far fewer variables for the same mechanisms.
+    Where all changes cost the same, the source does not matter, which gives far fewer variables for the same
+    mechanisms.
     """
     assert rows.private is not None
     assert rows._own is not None

@@ -59,7 +59,7 @@ def least_accuracy(joint: Any, distortion: float, given: str = "x") -> float:
 def keeps(joint: Any, distortion: float, given: str = "x") -> Floats:
     """Keep probabilities of a best mechanism against guesses: ``s[x]``, or ``s[x, y]`` for ``given="xy"``.
 
-    It distorts no more than it must. Among the best mechanisms given X alone another may tell less in nats.
+    It distorts no more than it must. Among the best mechanisms given X alone another may leak less in nats.
     """
     law, budget = as_joint(joint), _budget(distortion)
     table = law.probabilities
@@ -72,7 +72,7 @@ def keeps(joint: Any, distortion: float, given: str = "x") -> Floats:
         return kept
     if both:
         majority = int(law.prior[1] > law.prior[0])
-        x = int((leaning[1] > 0) != majority)  # the public value whose likeliest private one is not everybody's
+        x = int((leaning[1] > 0) != majority)  # the public value whose likeliest private one is not everyone's
         y = int(leaning[x] > 0)
         needed = float(table.max(axis=1).sum()) - law.prior_accuracy
         kept[x, y] = 1 - min(budget, needed) / table[x, y]

@@ -1,15 +1,15 @@
-r"""Dual certificates of finite games: an adversary's beliefs and a price of distortion, which anybody can check.
+r"""Dual certificates of finite games: an adversary's beliefs and a cost of distortion, which anyone can check.
 
-Fix an adversary who, after output ``k``, believes ``b[., k]`` whatever the mechanism is, and a price ``lam >= 0``. With any
-mechanism W of expected distortion at most D she gains at least
+Fix an adversary who, after output ``k``, believes ``b[., k]`` whatever the mechanism is, and a cost ``lam >= 0``. With
+any mechanism W of expected distortion at most D she gains at least
 
 .. math:: \sum_r \min_k \Bigl( \sum_y P(r, y)\, g(b_{yk}) + \lambda P(r)\, d_{rk} \Bigr) - \lambda D,
 
-where ``g`` is the gain of her loss: her gain with W is an average over k of the terms in brackets, minus a price for
-distortion that is at most ``lam D``. The best response gains at least as much. So this number bounds the optimum from
-below, however the beliefs were found.
+where ``g`` is the gain of her loss: her gain with W is an average over k of the terms in brackets, minus a cost for
+distortion that is at most ``lam D``. The best response gains at least as much. Therefore this number bounds the
+optimum from below, however the beliefs were found.
 
-For the 0-1 loss it is computed in whole numbers and is exact; for other losses in floats, less a bound on their rounding.
+For the 0-1 loss it is computed in integers and is exact; for other losses in floats, less a bound on their rounding.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ONE = 1 << BITS
 
 @dataclass(frozen=True, eq=False)
 class DualCertificate:
-    """Beliefs ``b[y, k]`` of an adversary, a price of distortion, and the gain that they show no mechanism to go below."""
+    """Beliefs ``b[y, k]`` of an adversary, a multiplier of distortion, and the lower bound of the gain that they prove."""
 
     beliefs: Floats
     price: float
@@ -46,7 +46,7 @@ class DualCertificate:
     def best(
         cls, rows: GameRows, budget: Fraction, loss: AdversaryLoss, beliefs: Floats, price: float
     ) -> DualCertificate:
-        """The better of two certificates: these beliefs at the best price near the given one, or what was believed before."""
+        """The better of two certificates: these beliefs at the best multiplier near the given one, or the prior beliefs."""
         settled = _settled(beliefs, loss)
         worth, limit = rows.worth(loss.gain(settled)), float(budget)
 
@@ -62,7 +62,7 @@ class DualCertificate:
     def at(
         cls, rows: GameRows, budget: Fraction, loss: AdversaryLoss, beliefs: Floats, price: float
     ) -> DualCertificate:
-        """The certificate of exactly these beliefs (0 or more, at most one in sum) at this price."""
+        """The certificate of exactly these beliefs (0 or more, at most one in sum) at this cost."""
         if loss.is_zero_one:
             return cls(beliefs, price, float_down(_exact(rows, budget, beliefs, price)), True)
         gains = loss.gain(beliefs)
@@ -91,7 +91,7 @@ def _settled(beliefs: Floats, loss: AdversaryLoss) -> Floats:
 
 
 def _exact(rows: GameRows, budget: Fraction, beliefs: Floats, price: float) -> Fraction:
-    """The bound for the 0-1 loss, without rounding: masses, beliefs, distortions and price are the fractions that they are."""
+    """The bound for the 0-1 loss, without rounding: masses, beliefs, distortions and multiplier are exact fractions."""
     parts = np.asarray((beliefs * ONE).astype(np.int64).astype(object))
     masses, scale = whole_floats(rows.law)
     worth = masses @ parts if rows.private is None else masses * parts[rows.private]
@@ -106,7 +106,8 @@ def _exact(rows: GameRows, budget: Fraction, beliefs: Floats, price: float) -> F
 
 
 def _peak(value: Callable[[float], float], start: float) -> float:
-    """Where a concave function of a price is largest, near a first guess: golden sections of an interval that holds the peak."""
+    """Return where a concave function of the multiplier is largest, near a first guess: golden sections of an interval
+    that holds the peak."""
     step = max(start, 1e-6) * 1e-3
     low, high = max(0.0, start - step), start + step
     while value(high) > value(start) and step < 1e9:

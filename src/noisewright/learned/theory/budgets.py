@@ -1,4 +1,4 @@
-r"""What it costs to hide a private value: budgets from which on more distortion buys nothing.
+r"""Distortion needed to hide a private value: budgets beyond which more distortion has no effect.
 
 * :func:`independence_budget`: the least distortion of a mechanism whose release says nothing about Y, for a finite game, by
   a linear program with a bound from its dual. For Hamming distortion, two private values and ``given="xy"`` it is ``min_y
@@ -109,7 +109,8 @@ def mixture_budget(law: Mixture) -> float:
 
 
 def shift_budget(law: Mixture) -> float:
-    """What independence costs with shifts and noise alone, without scaling: noise makes the smaller variance the larger one."""
+    """Return the distortion for independence with shifts and noise alone, without scaling: noise makes the smaller
+    variance the larger one."""
     shift = law.py1 * (1 - law.py1) * (law.mean1 - law.mean0) ** 2
     more = law.sd0**2 - law.sd1**2
     return shift + (law.py1 * more if more > 0 else (1 - law.py1) * -more)
@@ -131,7 +132,7 @@ def classes_budget(priors: Any, means: Any) -> float:
 
 
 def _free(rows: GameRows, matrix: Floats, multipliers: Floats) -> FreeBudget:
-    """The bound ``sum_r min_k (P(r) d[r, k] + sum_y P(r, y) v[y, k])``, less what floats may round."""
+    """The bound ``sum_r min_k (P(r) d[r, k] + sum_y P(r, y) v[y, k])``, less the rounding of floats."""
     terms = rows.mass[:, None] * (rows.cost + rows.worth(multipliers))
     sizes = rows.mass[:, None] * (rows.cost + rows.worth(np.abs(multipliers)))
     slack = (rows.privates + len(rows.mass) + 24) * 2.0**-52 * float(sizes.max(axis=1).sum())

@@ -48,7 +48,7 @@ class Mixed:
             )
 
     def parts(self, x: Any, output: Any) -> tuple[float, ...]:
-        """What each part contributes."""
+        """Return the contribution of each part."""
         if not (isinstance(x, tuple) and isinstance(output, tuple) and len(x) == len(output) == len(self.weights)):
             raise ParameterError(f"a mixed distortion compares tuples of {len(self.weights)} parts.")
         found = zip(self.weights, self.variances, x, output, strict=True)

@@ -1,10 +1,10 @@
-r"""What samples say about a leak, with intervals: where the law is not known, but records and releases are.
+r"""Estimates of leakage from samples, with intervals: for known records and releases under an unknown law.
 
 * :func:`accuracy_interval`: how often an attacker was right on held-out records, by Clopper and Pearson's interval.
 * :func:`plug_in`: mutual information of two columns of labels, less the bias of Miller and Madow; :func:`binned` cuts
   numbers at quantiles first.
-* :func:`from_beliefs`: ``H(Y)`` minus the cross-entropy of an attacker's beliefs on *held-out* records, a lower bound on
-  the information in expectation, with an interval. On records that the attacker was trained on it says too much.
+* :func:`from_beliefs`: ``H(Y)`` minus the cross-entropy of an attacker's beliefs on *held-out* records, a lower bound
+  on the information in expectation, with an interval. On records that the attacker was trained on it states too much.
 * :func:`nearest_neighbours`: by distances, for releases of one number or several.
 * :func:`mixture_beliefs`: the posterior itself where releases are ``f(x, y)`` plus Gaussian noise: records of each class,
   averaged.
@@ -47,7 +47,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number from samples, and the interval that covers what it estimates with the stated confidence."""
+    """A number from samples, and the interval that covers the estimated value with the stated confidence."""
 
     value: float
     low: float
@@ -61,7 +61,7 @@ class Estimate:
 
 
 def accuracy_interval(right: int, tried: int, confidence: float = 0.95) -> Estimate:
-    """How often an attacker is right, from how often he was: an exact interval for independent records.
+    """Return how often an attacker is right, from how often he was: an exact interval for independent records.
 
     >>> print(accuracy_interval(1500, 2000))
     0.7500 (between 0.7304 and 0.7688 with confidence 0.95)

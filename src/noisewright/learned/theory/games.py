@@ -1,10 +1,10 @@
 r"""The finite game: a mechanism hides a private value, an adversary guesses it, and a budget bounds the distortion.
 
-A :class:`FiniteGame` has a joint law of a public value X and a private one Y, what may be released, and the distortion of
-every output. The mechanism is given X alone (``given="x"``: private-data independent) or both (``given="xy"``: dependent,
-never worse). It minimises what the best adversary gains, subject to an expected distortion of at most D: a linear program
-for the 0-1 loss, a convex one for the log, the alpha and the squared losses. Every answer comes with a bound that no
-mechanism goes below (:mod:`~noisewright.learned.theory.bounds`).
+A :class:`FiniteGame` has a joint law of a public value X and a private one Y, the possible releases, and the
+distortion of every output. The mechanism is given X alone (``given="x"``: private-data independent) or both
+(``given="xy"``: dependent, never worse). It minimises the best adversary's gain, subject to an expected distortion of
+at most D: a linear program for the 0-1 loss, a convex one for the log, the alpha and the squared losses. Every answer
+comes with a bound that no mechanism goes below (:mod:`~noisewright.learned.theory.bounds`).
 
 >>> game = FiniteGame(Joint.xor(px1=0.75, flip=0.25))
 >>> best = game.optimum("0.1")
@@ -54,17 +54,18 @@ LARGEST_GAME = 300_000
 """More probabilities (rows times outputs) than this are not given to a solver."""
 
 LARGE, ROUNDS, PATIENCE, CLOSE = 4_000, 40, 5, 3e-7
-"""Convex programs of more probabilities than this open a few outputs of each row, and more of them so often at most."""
+"""Convex programs of more probabilities than this open a few outputs of each row, and more in a maximum number of rounds."""
 
 STEEP, USED = 30.0, 1e-5
 """Losses of larger orders are too steep to be taken apart; outputs no worse than this may be used by a best mechanism."""
 
 NEARER = 0.8
 SHARES = (1.0, 0.9, 0.7)
-"""What share of each step a solver goes, one after the other where whole ones led nowhere."""
+"""Share of each full step for a solver, one after the other if full steps fail."""
 
 SATURATED, ROUNDING = 1e-7, 1e-11
-"""A mechanism whose adversary gains no more than this beyond blind guessing is looked for again among those that tell nothing."""
+"""A mechanism whose adversary gains no more than this beyond blind guessing is looked for again among those
+independent of the private value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +108,10 @@ class FiniteGame:
     def optimum(self, distortion: Exact, loss: object = "zero-one", *, ties: str = "distortion") -> ContextMechanism:
         """The mechanism with which the best adversary gains least, of expected distortion at most ``distortion``.
 
-        ``loss``: ``"zero-one"`` (she guesses; MAP), ``"log"`` (mutual information), ``"alpha:2"``, or ``"squared"`` (she
-        guesses a number; mean squared error). Of several mechanisms
-        that are best against guesses, ``ties="distortion"`` takes one that distorts least, ``ties="information"`` the one
-        that tells least in nats.
+        ``loss``: ``"zero-one"`` (a guess; MAP), ``"log"`` (mutual information), ``"alpha:2"``, or ``"squared"`` (she
+        guesses a number; mean squared error). Of several mechanisms that are best against guesses,
+        ``ties="distortion"`` takes one that distorts least, ``ties="information"`` the one with the least information
+        in nats.
         """
         budget, wanted = self._budget(distortion), as_adversary_loss(loss, self.joint.private)
         one_of(ties, "ties", ("distortion", "information"))
@@ -133,7 +134,7 @@ class FiniteGame:
     def mechanism(self, matrix: Any, loss: object = "zero-one") -> ContextMechanism:
         """Any mechanism for this game as one that can be drawn from and measured: a row for each public value, or for each pair.
 
-        Its budget is what it spends; nothing is claimed about how good it is.
+        Its budget is its distortion; no optimality is claimed.
         """
         wanted, rows = (
             as_adversary_loss(loss, self.joint.private),
@@ -155,9 +156,9 @@ class FiniteGame:
     def _solved(self, budget: Fraction, loss: AdversaryLoss) -> tuple[Floats, DualCertificate]:
         """A mechanism up to a solver's accuracy, and its certificate.
 
-        A large convex program given both values is taken apart. Where that does not end near its bound, or nothing is to be
-        taken apart, it is solved over a few outputs of each row: the certificate is about all of them and tells which others
-        would help, and these are opened, until none is left that would.
+        A large convex program given both values is taken apart. If that does not end near its bound, or cannot be
+        decomposed, it is solved over a few outputs of each row: the certificate is about all of them and shows which
+        others would help, and these are opened, until none is left that would.
         """
         rows, limit, best = self.rows, float(budget), _Best(self.rows, budget, loss)
         if rows.size <= LARGE or rows.pooled or loss.is_zero_one or loss.is_squared:
@@ -183,7 +184,7 @@ class FiniteGame:
             if best.gap < CLOSE:
                 break
             if number == PATIENCE and best.dual.price == 0:
-                # Still no better bound than that of a blind guess: what tells nothing may be affordable.
+                # The bound is still the blind guess's: an independent release may be affordable.
                 found = independent(rows)
                 if found is not None and rows.spent(found[0]) <= limit:
                     return found[0], best.dual
@@ -203,7 +204,7 @@ class FiniteGame:
         return budget
 
     def _may_tell_nothing(self, matrix: Floats, loss: AdversaryLoss, dual: DualCertificate) -> bool:
-        """Whether next to nothing is gained, and the bound leaves it open that nothing could be."""
+        """Return whether next to nothing is gained, and the bound leaves it open that nothing could be."""
         found = _joint(self.rows, matrix)
         blind = loss.objective(found.sum(axis=1, keepdims=True))
         return loss.objective(found) - blind < SATURATED and dual.objective < blind + ROUNDING
@@ -231,7 +232,7 @@ class _Best:
 
     @property
     def gap(self) -> float:
-        """How much less any mechanism may let an adversary gain."""
+        """Return how much less any mechanism may let an adversary gain."""
         return self.value - self.dual.objective
 
     def add(self, raw: Raw) -> Raw:
@@ -283,10 +284,10 @@ def _joint(rows: GameRows, matrix: Floats) -> Floats:
 
 
 def _cleaned(rows: GameRows, matrix: Floats, loss: AdversaryLoss, dual: DualCertificate) -> Floats:
-    """The matrix without what a solver left where no best mechanism has anything.
+    """The matrix without a solver's residues where no best mechanism has mass.
 
-    A best mechanism uses only outputs at which the terms of the bound are least for a row. In rows so rare that a solver
-    hardly sees them, what it leaves elsewhere would be much of the row.
+    A best mechanism uses only outputs at which the terms of the bound are least for a row. In rows so rare that a
+    solver hardly sees them, its residue elsewhere would be much of the row.
     """
     terms = rows.worth(loss.gain(dual.beliefs)) + dual.price * rows.cost
     useful = terms - terms.min(axis=1, keepdims=True) <= 1e-4 * (1 + np.abs(terms).max(axis=1, keepdims=True))
@@ -297,7 +298,7 @@ def _cleaned(rows: GameRows, matrix: Floats, loss: AdversaryLoss, dual: DualCert
 
 
 def _affordable(rows: GameRows, matrix: Floats, budget: float) -> Floats:
-    """The matrix, with so much of the nearest outputs mixed in that it keeps to the budget; a solver may not."""
+    """The matrix, mixed with nearest outputs until it keeps to the budget; a solver may not."""
     spent, least = rows.spent(matrix), rows.least
     if not least < spent > budget:
         return matrix
@@ -315,16 +316,16 @@ def _nearest(rows: GameRows) -> Integers:
 
 
 def _spent(rows: GameRows, table: Integers) -> Fraction:
-    """The expected distortion of a table of whole numbers, exactly."""
+    """The expected distortion of a table of integers, exactly."""
     masses, costs = whole_floats(rows.law)[0].sum(axis=1), whole_floats(rows.cost)
     total = int((masses * (table * costs[0]).sum(axis=1)).sum())
     return Fraction(total, int(masses.sum()) << (BITS + costs[1]))
 
 
 def _rounded(matrix: Floats, cost: Floats) -> Integers:
-    """Probabilities as whole numbers over 2^52, rounded down; what is left goes to the nearest output that is possible."""
+    """Probabilities as integers over 2^52, rounded down; the remainder goes to the nearest output that is possible."""
     whole = np.floor(matrix * 2.0**BITS)
-    left = 2.0**BITS - whole.sum(axis=1)  # exact: all are whole numbers below 2^53
+    left = 2.0**BITS - whole.sum(axis=1)  # exact: all are integers below 2^53
     near = np.where(whole > 0, cost, np.inf).argmin(axis=1)
     whole[np.arange(len(whole)), np.where(left < 0, whole.argmax(axis=1), near)] += left
     table: Integers = whole.astype(np.int64).astype(object)
@@ -332,10 +333,10 @@ def _rounded(matrix: Floats, cost: Floats) -> Integers:
 
 
 def _drawable(rows: GameRows, matrix: Floats, budget: Fraction) -> Integers:
-    """Whole numbers over 2^52 near a matrix whose distortion is at most the budget, exactly.
+    """Integers over 2^52 near a matrix whose distortion is at most the budget, exactly.
 
-    A solver spends a hair too much: then a little of the mechanism that releases the nearest output is mixed in. Where not even
-    that leaves room, only nearest outputs are used.
+    If a solver slightly exceeds the budget, a little of the nearest-output mechanism is mixed in. If that does not
+    suffice, only nearest outputs are used.
     """
     nearest = _nearest(rows)
     least = _spent(rows, nearest)

@@ -84,22 +84,22 @@ class Joint:
 
     @cached_property
     def prior(self) -> Floats:
-        """How likely each private value is."""
+        """Return how likely each private value is."""
         return np.asarray(self.probabilities.sum(axis=0))
 
     @cached_property
     def marginal(self) -> Floats:
-        """How likely each public value is."""
+        """Return how likely each public value is."""
         return np.asarray(self.probabilities.sum(axis=1))
 
     @property
     def prior_accuracy(self) -> float:
-        """How often the private value is guessed without seeing anything; no mechanism makes it less."""
+        """Return how often the private value is guessed without seeing anything; no mechanism makes it less."""
         return float(self.prior.max())
 
     @cached_property
     def whole(self) -> Integers:
-        """Whole numbers in exactly the proportions of the probabilities, which are floats and so fractions."""
+        """Integers in exactly the proportions of the probabilities, which are floats and so fractions."""
         return whole_floats(self.probabilities)[0]
 
     def __repr__(self) -> str:
@@ -107,12 +107,12 @@ class Joint:
 
 
 def as_joint(law: object) -> Joint:
-    """The law itself, or that of a table of probabilities."""
+    """The law itself, or the law of a table of probabilities."""
     return law if isinstance(law, Joint) else Joint(law)
 
 
 def whole_floats(values: Floats) -> tuple[Integers, int]:
-    """Floats of 0 or more as whole numbers over a power of two, without rounding, and that power."""
+    """Floats of 0 or more as integers over a power of two, without rounding, and that power."""
     mantissas, exponents = np.frexp(values)
     present = mantissas != 0
     lowest = int(exponents[present].min()) if present.any() else 0

@@ -4,9 +4,9 @@ An adversary who has seen the output ``k`` states a belief ``b`` about Y and los
 
 .. math:: \ell_\alpha(b, y) = \frac{\alpha}{\alpha-1}\bigl(1 - b_y^{1-1/\alpha}\bigr).
 
-The *order* ``alpha`` runs from 1 (its limit, the **log loss** ``-ln b_y``) to infinity (the **0-1 loss** ``1 - b_y`` of a
-random guess). The best belief is the tilted posterior ``P(y|k)^alpha`` up to a factor; what is lost with it, for ``J[y, k]
-= P(y, k)``, is
+The *order* ``alpha`` runs from 1 (its limit, the **log loss** ``-ln b_y``) to infinity (the **0-1 loss** ``1 - b_y``
+of a random guess). The best belief is the tilted posterior ``P(y|k)^alpha`` up to a factor; the loss with it, for
+``J[y, k] = P(y, k)``, is
 
 .. math:: L^* = \frac{\alpha}{\alpha-1}\Bigl(1 - \sum_k \lVert J_{\cdot k} \rVert_\alpha\Bigr),
 
@@ -15,7 +15,7 @@ entropy is a growing function of it, :math:`\frac{\alpha}{1-\alpha} \ln(1 - \fra
 Everything is in nats.
 
 Private values that are numbers may be guessed with the **squared loss** (:class:`SquaredLoss`): the best guess is the
-conditional mean, and what is lost with it the mean squared error ``mmse(Y|K)``.
+conditional mean, and the loss with it is the mean squared error ``mmse(Y|K)``.
 
 >>> joint = [[0.30, 0.05], [0.10, 0.55]]  # a row for each y, a column for each output
 >>> round(map_accuracy(joint), 4), round(mutual_information(joint), 4)
@@ -74,24 +74,24 @@ class AdversaryLoss:
 
     @property
     def is_squared(self) -> bool:
-        """Whether numbers are guessed, not classes."""
+        """Return whether numbers are guessed, not classes."""
         return False
 
     @property
     def is_log(self) -> bool:
-        """Whether this is the log loss."""
+        """Return whether this is the log loss."""
         return self.order == 1
 
     @property
     def is_zero_one(self) -> bool:
-        """Whether this is the 0-1 loss."""
+        """Return whether this is the 0-1 loss."""
         return math.isinf(self.order)
 
     def __str__(self) -> str:
         return "log" if self.is_log else "zero-one" if self.is_zero_one else f"alpha:{self.order:g}"
 
     def of(self, belief: Any) -> Floats:
-        """What is lost when the truth was believed in with this probability."""
+        """Return the loss if the truth had this posterior probability."""
         given = np.asarray(belief, dtype=np.float64)
         if self.is_zero_one:
             return np.asarray(1 - given)
@@ -100,7 +100,7 @@ class AdversaryLoss:
         return np.asarray(-logs if self.is_log else -np.expm1((1 - 1 / self.order) * logs) / (1 - 1 / self.order))
 
     def gain(self, belief: Any) -> Floats:
-        """``b``, ``b^(1 - 1/alpha)`` or ``ln b``: what the adversary gains by a belief, and a mechanism is to keep small."""
+        """``b``, ``b^(1 - 1/alpha)`` or ``ln b``: the adversary's gain by a belief, which a mechanism keeps small."""
         given = np.asarray(belief, dtype=np.float64)
         if self.is_zero_one:
             return given
@@ -117,7 +117,7 @@ class AdversaryLoss:
         return np.where(largest > 0, found, 1 / len(table))
 
     def objective(self, joint: Any) -> float:
-        """The adversary's expected gain with the best belief: convex in the joint law, and what a mechanism minimises."""
+        """The adversary's expected gain with the best belief: convex in the joint law, and minimised by a mechanism."""
         table = joint_of_outputs(joint)
         if self.is_zero_one:
             return float(table.max(axis=0).sum())
@@ -171,7 +171,7 @@ class SquaredLoss(AdversaryLoss):
         return "squared"
 
     def of(self, belief: Any) -> Floats:
-        """What each private value (a row) loses by the guesses."""
+        """Return the loss of each private value (a row) by the guesses."""
         return np.asarray((np.array(self.values)[:, None] - np.asarray(belief, dtype=np.float64).reshape(1, -1)) ** 2)
 
     def gain(self, belief: Any) -> Floats:
@@ -195,7 +195,8 @@ class SquaredLoss(AdversaryLoss):
         return -objective
 
     def information(self, joint: Any) -> float:
-        """In nats, were everything normal: ``-ln(1 - explained) / 2`` for the share of the variance that is explained."""
+        """Return the information in nats under a normal law: ``-ln(1 - explained) / 2`` for the share of the variance
+        that is explained."""
         table = joint_of_outputs(joint)
         before, after = self.smallest(table.sum(axis=1, keepdims=True)), self.smallest(table)
         return 0.0 if before == 0 else math.inf if after <= 0 else max(0.0, 0.5 * math.log(before / after))
@@ -226,7 +227,7 @@ def as_adversary_loss(loss: object, private: Sequence[Any] = ()) -> AdversaryLos
 
 
 def map_accuracy(joint: Any) -> float:
-    """How often the best guess of Y from the output is right: the sum over outputs of the largest ``P(y, k)``."""
+    """Return how often the best guess of Y from the output is right: the sum over outputs of the largest ``P(y, k)``."""
     return AdversaryLoss(math.inf).objective(joint)
 
 
@@ -243,7 +244,7 @@ def mutual_information(joint: Any) -> float:
 def information_bounds(joint: Any, bits: int = 64) -> tuple[Fraction, Fraction]:
     """Two fractions between which the mutual information of ``P(y, k)`` lies, for certain.
 
-    Floats count as the fractions that they are; every logarithm is enclosed in whole numbers. A table of whole numbers (of
+    Floats count as the fractions that they are; every logarithm is enclosed in integers. A table of integers (of
     Python's, in an array of objects) is taken in proportion.
 
     >>> low, high = information_bounds([[0.375, 0.125], [0.125, 0.375]])

@@ -1,7 +1,7 @@
-r"""A finite context-aware mechanism: drawn from whole numbers, and measured on exactly those.
+r"""A finite context-aware mechanism: drawn from integers, and measured on exactly those.
 
-The table has a row for each public value, or for each pair of a public and a private one, of whole numbers over 2^52;
-floats hold them, so that :meth:`ContextMechanism.channel` is what is drawn from, bit for bit. Accuracy and distortion are
+The table has a row for each public value, or for each pair of a public and a private one, of integers over 2^52;
+floats hold them, so that :meth:`ContextMechanism.channel` is the sampled law, bit for bit. Accuracy and distortion are
 fractions, computed from the table and the joint law without rounding; mutual information is enclosed.
 """
 
@@ -52,11 +52,11 @@ class ContextMechanism:
     loss: AdversaryLoss
     dual: DualCertificate | None
 
-    # What it tells ---------------------------------------------------------------------------------------------------------
+    # Leakage ---------------------------------------------------------------------------------------------------------
 
     @cached_property
     def whole_joint(self) -> Integers:
-        """Whole numbers in exactly the proportions of ``P(y, output)``."""
+        """Integers in exactly the proportions of ``P(y, output)``."""
         law = self.game.joint.whole
         if self.game.given == "x":
             found: Integers = law.T @ self.table
@@ -72,7 +72,7 @@ class ContextMechanism:
 
     @cached_property
     def accuracy(self) -> Fraction:
-        """How often the best guess of the private value from one release is right, exactly."""
+        """Return how often the best guess of the private value from one release is right, exactly."""
         whole = self.whole_joint
         return Fraction(int(whole.max(axis=0).sum()), int(whole.sum()))
 
@@ -97,7 +97,7 @@ class ContextMechanism:
 
     @property
     def prior_accuracy(self) -> Fraction:
-        """How often the private value is guessed without any release."""
+        """Return how often the private value is guessed without any release."""
         law = self.game.joint.whole
         return Fraction(int(law.sum(axis=0).max()), int(law.sum()))
 
@@ -105,7 +105,7 @@ class ContextMechanism:
 
     @property
     def loss_value(self) -> float:
-        """What the best adversary loses on average, in the loss of the game; a mechanism tries to make it large."""
+        """Mean loss of the best adversary, in the loss of the game; a mechanism tries to make it large."""
         return float(1 - self.accuracy) if self.loss.is_zero_one else self.loss.smallest(self.joint)
 
     @property
@@ -117,12 +117,12 @@ class ContextMechanism:
 
     @property
     def gap(self) -> float:
-        """How much more another mechanism within the budget could make her lose, at most."""
+        """Return how much more another mechanism within the budget could make her lose, at most."""
         return self.bound - self.loss_value
 
     @property
     def saturated(self) -> bool:
-        """Whether the best guess is no better than a blind one (by 1e-8). That does not mean that the release tells nothing."""
+        """True if the best guess is no better than a blind one (by 1e-8). The release may still leak information."""
         return self.accuracy <= self.prior_accuracy + Fraction(1, 10**8)
 
     # Drawing ---------------------------------------------------------------------------------------------------------------
@@ -130,7 +130,8 @@ class ContextMechanism:
     def release(self, public: Any, private: Any = None, rng: np.random.Generator | None = None) -> Any:
         """One output for every public value, drawn exactly from the table.
 
-        A mechanism that is given both values needs the private ones beside; one that is given X alone never looks at them.
+        A mechanism that is given both values needs the private ones as well; one that is given X alone never looks at
+        them.
         """
         codes, form = self._public.encode(public)
         if self.game.given == "xy":
@@ -143,13 +144,14 @@ class ContextMechanism:
         return self._outputs.decode(np.asarray(self._sampler.draw(codes, rng)), form)
 
     def channel(self) -> Channel:
-        """From what the mechanism is given to what it releases; its floats are the whole numbers that are drawn from."""
+        """Return the channel from inputs to releases; its floats are the integers that are drawn from."""
         public, private = self.game.joint.public, self.game.joint.private
         inputs: list[Hashable] = list(public) if self.game.given == "x" else [(x, y) for x in public for y in private]
         return Channel(np.ldexp(self.table.astype(np.float64), -BITS), inputs, self.game.outputs)
 
     def private_channel(self) -> Channel:
-        """From the private value to the release: what an adversary about Y sees. Private values of probability 0 are left out."""
+        """Return the channel from the private value to the release, as an adversary about Y sees it. Private values of
+        probability 0 are left out."""
         seen = np.flatnonzero(self.joint.sum(axis=1))
         names = [self.game.joint.private[y] for y in seen]
         return Channel(self.joint[seen], names, self.game.outputs, normalise=True)
@@ -159,9 +161,10 @@ class ContextMechanism:
         return finite.mechanism(self.channel(), epsilon=epsilon, metric=metric, name="context-aware")
 
     def accuracy_after(self, releases: int) -> float:
-        """How often the best guess is right after several releases of one record, each drawn afresh.
+        """Return how often the best guess is right after several releases of one record, each drawn afresh.
 
-        Fresh noise averages out, so this grows to what the raw record tells: protect a record once, and repeat what was released.
+        Fresh noise averages out, so this grows to the leakage of the raw record: protect a record once, and repeat the
+        same release.
         """
         if not is_whole(releases) or releases < 1:
             raise ParameterError("the number of releases is a whole number of 1 or more.")
@@ -183,7 +186,7 @@ class ContextMechanism:
 
     @property
     def guarantee(self) -> ContextAware:
-        """What is promised: about this population, on average, and against every adversary who sees one release."""
+        """Guarantee: about this population, on average, and against every adversary who sees one release."""
         joint = self.game.joint
         return ContextAware(
             accuracy=float_up(self.accuracy),
@@ -195,7 +198,7 @@ class ContextMechanism:
         )
 
     def in_words(self) -> str:
-        """What it does, how good it is, and what is promised."""
+        """Return its purpose, quality and guarantee, in words."""
         what = {"x": "given the public value alone", "xy": "given both values"}[self.game.given]
         good = ""
         if self.dual is not None:
@@ -230,7 +233,7 @@ class ContextMechanism:
 
 
 def _multisets(kinds: int, size: int) -> Iterator[tuple[int, ...]]:
-    """All ways to draw ``size`` things of so many kinds, without their order."""
+    """All ways to draw ``size`` things of several kinds, without their order."""
     if kinds == 1:
         yield (size,)
         return

@@ -43,7 +43,7 @@ def write_checkpoint(trainer: Trainer, path: str | os.PathLike[str], setup: dict
 
 
 def read_checkpoint(trainer: Trainer, path: str | os.PathLike[str], setup: dict[str, Any]) -> int:
-    """Give a trainer what a checkpoint knows; how many epochs that were, 0 where there is none yet."""
+    """Load a checkpoint into a trainer; return its number of epochs, 0 without a checkpoint."""
     place = Path(path)
     if not place.exists():
         return 0

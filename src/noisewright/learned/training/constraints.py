@@ -1,4 +1,5 @@
-r"""How a distortion budget is kept in training: by a penalty, or by an augmented Lagrangian; each for many points at once.
+r"""Constraints that keep a distortion budget in training: a penalty, or an augmented Lagrangian; each for many points
+at once.
 
 With ``c = (distortion - D) / D`` (a share of the budget, so that one setting does for all of them) a privatiser minimises
 
@@ -20,7 +21,7 @@ __all__ = ["AugmentedLagrangian", "Constraint", "Penalty", "constraint_of"]
 
 
 class Constraint(ABC):
-    """A price on what is spent beyond a budget."""
+    """A cost on the distortion beyond a budget."""
 
     def __init__(self, points: int, settings: Settings, dtype: Any = None) -> None:
         self.rho, self.growth, self.most = settings.penalty, settings.penalty_growth, settings.most_penalty
@@ -28,16 +29,16 @@ class Constraint(ABC):
 
     @abstractmethod
     def price(self, excess: Tensor) -> Tensor:
-        """What is added to the loss of each point for an excess, a share of its budget."""
+        """Return the addition to the loss of each point for an excess, a share of its budget."""
 
     def after_epoch(self, excess: Tensor) -> None:
-        """Learn from the mean excess of an epoch; the price grows."""
+        """Learn from the mean excess of an epoch; the cost grows."""
         self.learn(excess)
         self.rho = min(self.most, self.rho * self.growth)
 
     @abstractmethod
     def learn(self, excess: Tensor) -> None:
-        """What a multiplier learns."""
+        """Update the multiplier."""
 
 
 class Penalty(Constraint):
@@ -47,7 +48,7 @@ class Penalty(Constraint):
         return self.rho * torch.relu(excess)
 
     def learn(self, excess: Tensor) -> None:
-        """There is none."""
+        """Do nothing: a penalty has no multiplier."""
 
 
 class AugmentedLagrangian(Constraint):

@@ -53,10 +53,10 @@ def train_curve(
 ) -> Curve:
     """Train a privatiser for every budget together.
 
-    Arrays are (rows, columns), or (tables, rows, columns) with ``source``, the table of each budget. ``weights`` of columns
-    make the distortion, numeric columns first. ``steps``: numbers of a column are changed by multiples of this, where it is not
-    0 (whole numbers stay whole). ``held_out`` marks rows that only the watching adversary is measured on.
-    ``knows="law"``: the adversary of a table is the best one, computed, and has nothing to learn.
+    Arrays are (rows, columns), or (tables, rows, columns) with ``source``, the table of each budget. ``weights`` of
+    columns make the distortion, numeric columns first. ``steps``: numbers of a column are changed by multiples of
+    this, where it is not 0 (integers stay whole). ``held_out`` marks rows that only the watching adversary is measured
+    on. ``knows="law"``: the adversary of a table is the best one, computed, and has nothing to learn.
     """
     generator = torch.Generator().manual_seed(settings.seed)
     dtype = torch.float64 if family == "table" else torch.float32
@@ -105,7 +105,7 @@ def train_curve(
 
 
 def _digest(*arrays: NDArray[Any] | None) -> str:
-    """What tells records apart, so that a checkpoint goes on with those it began with."""
+    """Return a digest of records, so that a checkpoint continues with the same records."""
     found = hashlib.sha256()
     for array in arrays:
         if array is not None:

@@ -8,8 +8,8 @@ r"""Families of privatisers that are trained, each for many points of a curve at
             logits of the network with a leaning to the present one, drawn with straight-through Gumbel noise in training
 ==========  ===============================================================================================================
 
-The distortion of shifts and tables is that of the mechanism, not of the draws; that of categories is the probability to change.
-A category is never a number between two others.
+The distortion of shifts and tables belongs to the mechanism, not of the draws; that of categories is the probability
+to change. A category is never a number between two others.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FIRST_SHIFT = 0.5
 FIRST_LEANING = 2.0
 """Tables start by keeping a value with probability 0.88."""
 STRONG, HALVINGS = 16.0, 16
-"""Categories that lean so much more to themselves do not change; how often the interval of what is needed is halved."""
+"""Logit above which categories do not change, and number of halvings of the interval of the needed shift."""
 
 
 class Family(ABC):
@@ -42,15 +42,15 @@ class Family(ABC):
 
     parameters: Named
     shown: int
-    """How many numbers an adversary sees of a record."""
+    """Number of values that an adversary sees of a record."""
 
     @abstractmethod
     def play(self, records: Records, generator: Any) -> Play:
-        """What adversaries see of these records, with fresh noise."""
+        """Return the adversaries' view of these records, with fresh noise."""
 
     @abstractmethod
     def arrays(self, point: int) -> dict[str, NDArray[Any]]:
-        """What the privatiser of one point is, for its file."""
+        """Return the arrays of the privatiser of one point, for its file."""
 
     @abstractmethod
     def keep_budget(self, budgets: Tensor, spent: Callable[[], Tensor]) -> None:
@@ -110,7 +110,7 @@ class TableFamily(Family):
         self.learned_from = records
 
     def shares(self, records: Records) -> Tensor:
-        """How often each category goes with each combination of classes (points, categories, combinations)."""
+        """Return how often each category goes with each combination of classes (points, categories, combinations)."""
         if records is getattr(self, "learned_from", None):
             return self.whole
         combined = torch.zeros_like(records.truth[..., 0])
@@ -122,7 +122,8 @@ class TableFamily(Family):
         return records.by_point(tables)
 
     def probabilities(self) -> Tensor:
-        """Of outputs (points, categories, combinations or 1, outputs); the logit of the present category is 0."""
+        """Return probabilities of outputs (points, categories, combinations or 1, outputs); the logit of the present
+        category is 0."""
         return torch.softmax(self.parameters["logits"] * self.other, dim=3)
 
     def play(self, records: Records, generator: Any) -> Play:
@@ -146,7 +147,7 @@ class TableFamily(Family):
 
 
 class NetworkFamily(Family):
-    """A network beside the record itself; ``weights`` of columns, numeric first, make the distortion.
+    """A network next to the record itself; ``weights`` of columns, numeric first, make the distortion.
 
     ``steps``: changes of a number are rounded to multiples of this (not where it is 0); slopes are those without rounding.
     """
@@ -196,14 +197,14 @@ class NetworkFamily(Family):
         return Play(torch.cat(shown, dim=2), torch.cat(costs, dim=1).sum(dim=1), truth=records.by_point(records.truth))
 
     def _stepped(self, change: Tensor) -> Tensor:
-        """Changes as they are released: whole numbers change by whole numbers."""
+        """Changes as they are released: integers change by integers."""
         if self.steps is None:
             return change
         whole = torch.where(self.steps > 0, torch.round(change / self.steps) * self.steps, change)
         return change + (whole - change).detach()
 
     def _drawn(self, logits: Tensor, generator: Any) -> Tensor:
-        """A category as zeros and a one, drawn; its slope is that of the softmax of what decided."""
+        """A category as zeros and a one, drawn; its slope is the slope of the softmax of the logits."""
         uniform = torch.rand(1, *logits.shape[1:], generator=generator, dtype=logits.dtype).clamp(1e-9, 1 - 1e-7)
         decided = logits - torch.log(-torch.log(uniform))
         hard = torch.nn.functional.one_hot(decided.argmax(dim=2), logits.shape[2]).to(logits.dtype)
@@ -222,7 +223,8 @@ class NetworkFamily(Family):
         leaning, over = self.leaning, spent() > budgets
 
         def less(by: Tensor) -> None:
-            """Numbers change by a share ``1 - by`` of what they did; categories lean ``STRONG * by`` more to themselves."""
+            """Numbers change by a share ``1 - by`` of their former change; categories lean ``STRONG * by`` more to
+            themselves."""
             share = (1 - by)[:, None, None]
             for name in ("skip", "w2", "b2"):
                 self.parameters[name][:, :, : self.numbers] = before[name][:, :, : self.numbers] * share
@@ -239,6 +241,6 @@ class NetworkFamily(Family):
 
 
 def _heads(classes: tuple[int, ...]) -> list[NDArray[np.float64]]:
-    """For each private variable: which class each combination of classes has in it (combinations, classes)."""
+    """Return for each private variable the class of each combination of classes (combinations, classes)."""
     combined = np.indices(classes).reshape(len(classes), -1)
     return [np.eye(many)[combined[place]] for place, many in enumerate(classes)]

@@ -1,4 +1,4 @@
-r"""What an adversary loses on a batch, for many points of a curve at once.
+r"""Losses of an adversary on a batch, for many points of a curve at once.
 
 A *play* is what an adversary gets to see: rows, with the private values that belong to them. Rows are sampled releases with one
 private value each, or, where there are few outputs, the outputs themselves with the *mass* of every private value: then the
@@ -24,9 +24,9 @@ __all__ = ["Play", "accuracies", "alpha_loss", "expected_losses", "prior_losses"
 
 @dataclass
 class Play:
-    """What the adversary sees: ``shown`` (points, rows, numbers), and for every private variable the class of each row
-    (``truth``: points or 1, rows, variables) or the mass of every class (``mass``: a tensor for each variable, points, rows,
-    classes). ``distortion`` has the mean distortion of every point."""
+    """View of the adversary: ``shown`` (points, rows, numbers), and for every private variable the class of each row
+    (``truth``: points or 1, rows, variables) or the mass of every class (``mass``: a tensor for each variable, points,
+    rows, classes). ``distortion`` has the mean distortion of every point."""
 
     shown: Tensor
     distortion: Tensor
@@ -55,7 +55,7 @@ def expected_losses(play: Play, log_beliefs: Sequence[Tensor], loss: AdversaryLo
 
 
 def accuracies(play: Play, log_beliefs: Sequence[Tensor]) -> Tensor:
-    """How often the likeliest class is the true one: a row for each private variable, a column for each point."""
+    """Return how often the most likely class is the true one: a row for each private variable, a column for each point."""
     found = []
     for place, beliefs in enumerate(log_beliefs):
         guess = beliefs.argmax(dim=2, keepdim=True)
@@ -67,8 +67,8 @@ def accuracies(play: Play, log_beliefs: Sequence[Tensor]) -> Tensor:
 
 
 def prior_losses(shares: Sequence[Tensor], loss: AdversaryLoss) -> Tensor:
-    """What the best adversary loses who sees nothing: ``H(Y)``, or ``a/(a-1) (1 - |prior|_a)``; from shares of classes
-    (points, classes), one tensor for each variable."""
+    """Return the loss of the best adversary without any view: ``H(Y)``, or ``a/(a-1) (1 - |prior|_a)``; from shares of
+    classes (points, classes), one tensor for each variable."""
     if loss.is_log:
         return torch.stack([-torch.special.xlogy(share, share).sum(dim=1) for share in shares])
     power = 1.0 if math.isinf(loss.order) else 1 - 1 / loss.order

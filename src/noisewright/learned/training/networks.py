@@ -16,7 +16,7 @@ from noisewright.learned.training.losses import Play
 __all__ = ["SLOPE", "BestResponse", "NetworkAdversary", "TableAdversary", "layers", "through"]
 
 SLOPE = 0.2
-"""Of the leaky part of a rectifier."""
+"""Slope of the leaky part of a rectifier."""
 NEARLY_NOTHING = 1e-12
 """Mass that an output without any is given, so that beliefs are defined."""
 
@@ -84,7 +84,7 @@ class TableAdversary:
 class BestResponse:
     """The adversary who knows the law: the posterior of every output, tilted to the order of the loss. It has nothing to learn.
 
-    By the envelope theorem the slope of what is lost at fixed best beliefs is the slope of what is lost at best.
+    By the envelope theorem the slope of the loss at fixed best beliefs is the slope of the best loss.
     """
 
     def __init__(self, order: float) -> None:

@@ -55,7 +55,7 @@ class Records:
 
     @property
     def points(self) -> int:
-        """How many points of a curve."""
+        """Return how many points of a curve."""
         return len(self.source)
 
     def take(self, rows: Tensor) -> Records:
@@ -77,7 +77,7 @@ class Records:
         return hot(self.codes, self.categories, self.numeric.dtype)
 
     def class_shares(self) -> list[Tensor]:
-        """How often each class is there (points, classes), for each private variable."""
+        """Return how often each class is there (points, classes), for each private variable."""
         parts = self.hot_truth().to(torch.float64).mean(dim=1).split(self.classes, dim=1)
         return [self.by_point(part).to(self.numeric.dtype) for part in parts]
 

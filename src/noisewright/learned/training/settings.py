@@ -1,4 +1,4 @@
-"""How a privatiser is trained: numbers with defaults that worked, checked, and nothing else."""
+"""Settings of the training of a privatiser: checked numbers with tested defaults."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ SHARES = ("last_rate", "last_adversary_rate")
 class Settings:
     """Settings of one run of training.
 
-    ``loss``: of the adversary, ``"log"`` or ``"alpha:5"``; ``method``: how the budget is kept (``"augmented"`` Lagrangian
-    or ``"penalty"``); ``step``: of the privatiser (``"adam"`` or ``"search"``, a line search). Per step of the privatiser
-    the adversary has ``adversary_steps``, and ``warm_up`` epochs alone before. Rates fall linearly to a share
-    ``last_rate`` of themselves. ``penalty`` grows by ``penalty_growth`` with every epoch up to ``most_penalty``; distortion
-    counts in shares of the budget. ``cap``: whether fooling the adversary beyond blind guessing earns nothing.
-    ``patience``: stop when an adversary that only watches has done no worse in so many checks (one in ``check_every``
-    epochs); None: never. ``threads``: of PyTorch; more than one pays only for large networks.
+    ``loss``: of the adversary, ``"log"`` or ``"alpha:5"``; ``method``: constraint for the budget (``"augmented"``
+    Lagrangian or ``"penalty"``); ``step``: of the privatiser (``"adam"`` or ``"search"``, a line search). Per step of
+    the privatiser the adversary has ``adversary_steps``, and ``warm_up`` epochs alone before. Rates fall linearly to a
+    share ``last_rate`` of themselves. ``penalty`` grows by ``penalty_growth`` with every epoch up to ``most_penalty``;
+    distortion counts in shares of the budget. ``cap``: whether fooling the adversary beyond blind guessing earns
+    nothing. ``patience``: stop when an adversary that only watches has done no worse in that number of checks (one in
+    ``check_every`` epochs); None: never. ``threads``: of PyTorch; more than one pays only for large networks.
     """
 
     loss: str = "log"

@@ -15,7 +15,7 @@ HALVINGS = 12
 
 
 def slopes(value: Tensor, parameters: Named, clip: float) -> list[Tensor]:
-    """The gradient of a sum over points, which is that of each point, no longer than ``clip`` for any of them."""
+    """The gradient of a sum over points, which separates into the points, no longer than ``clip`` for any of them."""
     found = torch.autograd.grad(value, list(parameters.values()))
     with torch.no_grad():
         squares = sum((slope**2).flatten(1).sum(dim=1) for slope in found)

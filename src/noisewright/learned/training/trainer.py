@@ -1,11 +1,11 @@
 r"""The game played in turns, for all points of a curve at once: adversaries learn for some steps, then privatisers for one.
 
-A privatiser minimises ``-L`` and the price of what it spends beyond its budget, where ``L`` is what the adversary loses (no
-more counts than what she loses blindly). Everything random in an epoch follows from the seed and the number of the epoch, so a
-run that was stopped and resumed from a checkpoint ends with the same numbers, bit by bit, on the same machine.
+A privatiser minimises ``-L`` and the cost of exceeding its budget, where ``L`` is the adversary's loss (no more counts
+than what she loses blindly). Everything random in an epoch follows from the seed and the number of the epoch, so a run
+that was stopped and resumed from a checkpoint ends with the same numbers, bit by bit, on the same machine.
 
-An adversary of its own watches: it learns from releases, no privatiser ever sees its slopes, and it is measured on records that
-nobody learned from. It decides when to stop early, and what is reported of a run.
+An adversary of its own watches: it learns from releases, no privatiser ever sees its slopes, and it is measured on
+records that no one learned from. It decides when to stop early, and supplies the report of a run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from noisewright.learned.training.steps import Adam, LineSearch, slopes
 __all__ = ["Course", "Trainer", "Watched"]
 
 LEAST_ROUNDS = 10
-"""An epoch has at least so many steps of the privatiser, however few records there are."""
+"""Minimum number of steps of the privatiser in an epoch, however few records exist."""
 WATCHING_STEPS = 100
 LAST_WATCHING_STEPS = 400
 MEASURED_DRAWS = 4
@@ -53,7 +53,7 @@ Live = Callable[[int, "Course"], None]
 class Watched:
     """Results of the adversary that only watches, for every private variable (a row) and point.
 
-    It is measured on held-out records, or on those of the training if none were held out.
+    It is measured on held-out records, or on training records if none were held out.
     """
 
     accuracy: Floats
@@ -64,8 +64,8 @@ class Watched:
 
 @dataclass(frozen=True)
 class Course:
-    """How a run went: for every epoch and point what was spent, how often the adversary in the game was right about the first
-    private variable, and what she lost in all."""
+    """Course of a run: distortion for every epoch and point, accuracy of the game's adversary for the first private
+    variable, and her total loss."""
 
     spent: Floats
     accuracy: Floats
@@ -77,7 +77,7 @@ class Course:
 
     @property
     def epochs(self) -> int:
-        """How many there were."""
+        """Return how many there were."""
         return len(self.spent)
 
     def converged(self, within: float = 0.03, drift: float = 0.02) -> NDArray[np.bool_]:
@@ -143,7 +143,7 @@ class Trainer:
         checkpoint: str | os.PathLike[str] | None = None,
         setup: dict[str, Any] | None = None,
     ) -> Course:
-        """All epochs, those left out that a checkpoint has already; ``live`` is told after each what has been reached."""
+        """Run all epochs except those in a checkpoint; ``live`` is called with the results after each."""
         before = torch.get_num_threads()
         torch.set_num_threads(
             self.settings.threads
@@ -187,7 +187,7 @@ class Trainer:
         return self.course(self._measured(LAST_WATCHING_STEPS, 1 << 30))
 
     def course(self, watched: Watched | None = None) -> Course:
-        """How it has gone so far."""
+        """Return how it has gone so far."""
         spent, accuracy, loss = np.stack(self.history).transpose(1, 0, 2)
         blind = self.blind.sum(dim=0).numpy().astype(np.float64)
         return Course(spent, accuracy, loss, blind, self.budgets.numpy().astype(np.float64), self.stopped, watched)
@@ -222,7 +222,7 @@ class Trainer:
             raise DataError("training went astray: its numbers are not finite; take a smaller rate or another seed.")
 
     def _move(self, batch: Records, generator: Any, rate: float, warming: bool) -> Tensor:
-        """One step of the privatisers (none while adversaries warm up); what was spent, how often she was right, her loss."""
+        """One step of the privatisers (none while adversaries warm up); return distortion, her accuracy, her loss."""
         state = generator.get_state()
 
         def played() -> tuple[Play, Tensor, Tensor]:
@@ -246,7 +246,8 @@ class Trainer:
     def _teach(self, adversary: Any, adam: Adam, batch: Records, generator: Any, rate: float) -> None:
         """One step of an adversary towards the posterior; privatisers stand still.
 
-        She learns with the log loss whatever hers is: that of a high order has no slope where she is sure of a wrong class.
+        She learns with the log loss whatever her own loss is: a loss of high order has no slope where she is sure of a
+        wrong class.
         """
         with torch.no_grad():
             play = self.family.play(batch, generator)
@@ -264,7 +265,7 @@ class Trainer:
         return (spent - self.budgets) / self.budgets
 
     def _batches(self, generator: Any, many: int) -> Any:
-        """So many batches: all records in random order, again and again."""
+        """Yield the given number of batches: all records in random order, again and again."""
         size = min(self.settings.batch, len(self.records))
         left = torch.zeros(0, dtype=torch.int64)
         for _ in range(many):

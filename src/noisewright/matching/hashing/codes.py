@@ -1,7 +1,7 @@
 r"""Codes: the bits of a hash, packed. Bit ``j`` is bit ``j % 8``, the lowest first, of byte ``j // 8``.
 
-Codes of ``bits`` bits are rows of ``ceil(bits / 8)`` bytes; what is left of the last byte is 0. Their Hamming distance is the
-number of bits in which they differ.
+Codes of ``bits`` bits are rows of ``ceil(bits / 8)`` bytes; unused bits of the last byte are 0. Their Hamming distance
+is the number of bits in which they differ.
 
 >>> codes = packed([[1, 0, 1, 0, 0, 0, 0, 0, 1], [0, 0, 1, 0, 0, 0, 0, 0, 0]])
 >>> codes.tolist()
@@ -31,7 +31,7 @@ AT_ONCE = 1 << 22
 
 
 def code_bytes(bits: int) -> int:
-    """How many bytes a code of so many bits has."""
+    """Return the number of bytes of a code of this length."""
     return -(-bits // 8)
 
 
@@ -46,7 +46,8 @@ def unpacked(codes: Codes, bits: int) -> NDArray[np.uint8]:
 
 
 def as_codes(given: Any, bits: int) -> Codes:
-    """Codes of so many bits, with a row for each; refused where they have another length, or a bit after the last one.
+    """Return codes of a number of bits, with a row for each; refused where they have another length, or a bit after
+    the last one.
 
     >>> as_codes([b"\x05\x01"], 9).tolist()
     [[5, 1]]
@@ -77,12 +78,12 @@ def as_codes(given: Any, bits: int) -> Codes:
 
 
 def hamming(one: Codes, other: Codes) -> NDArray[np.int64]:
-    """In how many bits codes differ, row by row; a single code is compared with all rows of the other."""
+    """Return in how many bits codes differ, row by row; a single code is compared with all rows of the other."""
     return np.asarray(np.bitwise_count(np.bitwise_xor(one, other)).sum(axis=-1, dtype=np.int64))
 
 
 def hamming_matrix(one: Codes, other: Codes) -> NDArray[np.int32]:
-    """In how many bits every row of one differs from every row of the other."""
+    """Return in how many bits every row of one differs from every row of the other."""
     result = np.zeros((len(one), len(other)), np.int32)
     left, right = (_words(codes) for codes in (one, other))
     step = max(1, AT_ONCE // max(8 * len(other), 1))

@@ -1,14 +1,15 @@
-r"""MinHash: which item of a set comes first in a public random order, told by one bit of it, or by a few.
+r"""MinHash: which item of a set comes first in a public random order, reported by one bit of it, or by a few.
 
 For a random order of all items, the first items of two sets are the same one with probability J, the size of their common part
 over the size of both together (Jaccard). With one random bit of the first item,
 
 .. math:: \Pr[h(A) \ne h(B)] = (1 - J(A, B)) / 2,
 
-and with an answer out of B that are equally likely it is :math:`(1 - J)(1 - 1/B)`. The identity is that of random orders. Here
-hash j orders items by a bijection of 64-bit numbers, :math:`m(m(i \oplus a_j) + b_j)` with m the mixing function of SplitMix64
-and keys from the stream ``seed.generator("minhash")``, 8 bytes for a and 8 for b, lowest first; the answer is what the lowest
-bits of the smallest number say. Items are whole numbers, or texts, which count as the first 8 bytes of their SHA-256.
+and with an answer out of B that are equally likely it is :math:`(1 - J)(1 - 1/B)`. The identity holds for random
+orders. Here hash j orders items by a bijection of 64-bit numbers, :math:`m(m(i \oplus a_j) + b_j)` with m the mixing
+function of SplitMix64 and keys from the stream ``seed.generator("minhash")``, 8 bytes for a and 8 for b, lowest first;
+the answer is given by the lowest bits of the smallest number. Items are integers, or texts, which count as the first 8
+bytes of their SHA-256.
 
 >>> from noisewright.core.seed import Seed
 >>> hashing = MinHash(16, Seed.from_hex("00" * 32))
@@ -42,19 +43,19 @@ from noisewright.matching.hashing.projection import as_rows
 __all__ = ["MinHash"]
 
 AT_ONCE = 1 << 21
-"""So many mixed numbers are held at once."""
+"""Maximum number of mixed numbers held at once."""
 
 
 @dataclass(frozen=True)
 class MinHash:
-    """First items of sets in ``bits`` public orders, told by one bit each."""
+    """First items of sets in ``bits`` public orders, reported by one bit each."""
 
     bits: int
     seed: Seed
     dimension: int | None = None
-    """How many coordinates a profile of numbers has; None: profiles are collections of items."""
+    """Number of coordinates of a profile of numbers; None: profiles are collections of items."""
     zero: str = "refuse"
-    """What is done with an empty set: ``refuse``, or ``fixed``: it is taken for the set of item 0."""
+    """Handling of an empty set: ``refuse``, or ``fixed``: it is taken for the set of item 0."""
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
@@ -66,7 +67,8 @@ class MinHash:
         return packed(self.answers(profiles, 2))
 
     def answers(self, profiles: Any, count: int) -> NDArray[np.uint8]:
-        """For each set (a row) and each order (a column), which of ``count`` answers its first item gives; a power of two."""
+        """Return for each set (a row) and each order (a column), which of ``count`` answers its first item gives; a
+        power of two."""
         items, sizes = self._items(profiles)
         result = np.empty((len(sizes), self.bits), np.uint8)
         starts = np.concatenate([[0], np.cumsum(sizes)])

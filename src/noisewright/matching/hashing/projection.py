@@ -7,10 +7,10 @@ The identity is that of real numbers and of real normal directions. Here directi
 of 2^-20, and products are made in 32-bit floats: a bit is another one than that of real numbers where a vector lies within
 about a millionth of the border. What is proved about noisy bits holds whatever the hash is.
 
-*Direction j* is made of the stream ``seed.generator("projection", j)``: its bytes are read as 32-bit words, lowest byte first,
-two for each two coordinates; words a and b give :math:`\sqrt{-2 \ln u} \cos(2 \pi v)` and :math:`\sqrt{-2 \ln u} \sin(2 \pi v)`
-with :math:`u = (a + 1/2) / 2^{32}`, :math:`v = (b + 1/2) / 2^{32}`, each rounded to a multiple of :math:`2^{-20}` (Box and
-Muller 1958). So more bits, or more coordinates, go on with the same directions.
+*Direction j* is made of the stream ``seed.generator("projection", j)``: its bytes are read as 32-bit words, lowest
+byte first, two for each two coordinates; words a and b give :math:`\sqrt{-2 \ln u} \cos(2 \pi v)` and :math:`\sqrt{-2
+\ln u} \sin(2 \pi v)` with :math:`u = (a + 1/2) / 2^{32}`, :math:`v = (b + 1/2) / 2^{32}`, each rounded to a multiple
+of :math:`2^{-20}` (Box and Muller 1958). Therefore more bits, or more coordinates, go on with the same directions.
 
 >>> from noisewright.core.seed import Seed
 >>> hashing = Projection(3, 16, Seed.from_hex("00" * 32))
@@ -41,9 +41,9 @@ __all__ = ["Projection", "Vectors", "as_rows", "blocks_of", "check_directions", 
 
 GRID = 2.0**20
 SMALL = 1e-30
-"""Products below this, or above one over it, may have lost what decides their sign."""
+"""Bound below which, or above whose inverse, products may have the wrong sign."""
 AT_ONCE = 1 << 22
-"""So many numbers of vectors, or bits of codes, are held at once beside what was given."""
+"""Maximum number of elements of vectors, or bits of codes, held at once in addition to the input."""
 
 Vectors = Any
 """Rows of numbers: an array, nested lists, or a sparse matrix of SciPy."""
@@ -57,7 +57,7 @@ class Projection:
     bits: int
     seed: Seed
     zero: str = "refuse"
-    """What is done with a vector of zeros, which has no direction: ``refuse``, or ``fixed``: it is taken for the first axis."""
+    """Handling of a vector of zeros, which has no direction: ``refuse``, or ``fixed``: it is taken for the first axis."""
 
     @cached_property
     def directions(self) -> NDArray[np.float32]:
@@ -74,7 +74,7 @@ class Projection:
             if isinstance(block, np.ndarray):
                 size = len(block)
                 room = np.empty((size, self.directions.shape[1]), np.float32) if room is None else room[:size]
-                with np.errstate(all="ignore"):  # what is too large for these floats is looked at again
+                with np.errstate(all="ignore"):  # products too large for these floats are computed again
                     found = np.matmul(block.astype(np.float32, copy=False), self.directions, out=room)
             else:
                 with np.errstate(all="ignore"):
@@ -95,7 +95,8 @@ class Projection:
     def _look_again(self, block: Any, found: NDArray[np.float32]) -> None:
         """Products of vectors that 32-bit floats do not hold, made again with the vector brought to a largest number of 1.
 
-        What is no number, or infinite, is so in every product; a vector of zeros has no product but 0. So one column tells.
+        NaN or infinity occurs in every product; a vector of zeros has only products of 0. Therefore one column
+        suffices.
         """
         first = found[:, 0]
         odd = np.flatnonzero(~((np.abs(first) > SMALL) & (np.abs(first) < 1 / SMALL)))
@@ -120,7 +121,7 @@ def _directions(seed: Seed, dimension: int, bits: int) -> NDArray[np.float32]:
 
 
 def normals(seed: Seed, name: str, numbers: range, count: int) -> NDArray[np.float64]:
-    """For each of some public streams (a row) ``count`` normal numbers, in multiples of 2^-20."""
+    """Return for each public stream (a row) ``count`` normal numbers, in multiples of 2^-20."""
     pairs = -(-count // 2)
     drawn = b"".join(seed.generator(name, number).bytes(8 * pairs) for number in numbers)
     uniform = (np.frombuffer(drawn, "<u4").reshape(len(numbers), pairs, 2) + 0.5) * 2.0**-32
@@ -166,7 +167,7 @@ def blocks_of(rows: Any, dimension: int, bits: int) -> Iterator[slice]:
 
 
 def zero_rows(rows: Any, zero: str) -> NDArray[Any]:
-    """Rows, each divided by its largest number; vectors of zeros and what is no number are refused, or replaced."""
+    """Rows, each divided by its largest number; vectors of zeros and NaN are refused, or replaced."""
     given = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
     given = given if given.dtype in (np.float32, np.float64) else given.astype(np.float64)
     largest = check_directions(given, zero)
@@ -178,7 +179,7 @@ def zero_rows(rows: Any, zero: str) -> NDArray[Any]:
 
 def check_directions(rows: NDArray[Any], zero: str) -> NDArray[Any]:
     """The largest number of every row, without its sign; refused where that is none, or 0 where ``zero`` refuses it."""
-    largest = np.maximum(rows.max(axis=1, initial=0), -rows.min(axis=1, initial=0))  # what is no number stays none
+    largest = np.maximum(rows.max(axis=1, initial=0), -rows.min(axis=1, initial=0))  # NaN stays NaN
     if not np.isfinite(largest).all():
         raise DataError("a vector has a number that is missing or infinite; fill it in, or leave that vector out.")
     if zero != "fixed" and not largest.all():

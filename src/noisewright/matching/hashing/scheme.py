@@ -12,9 +12,9 @@ bit costs. Clients and servers that have files with the same ``fingerprint`` und
 >>> print(scheme)
 64 bits by projection of 100 numbers, epsilon 0.5 for every bit, seed 000000000000...
 
-**Draw the seed after the profiles are there, and never let anybody choose it.** What holds for a seed that is known is epsilon
-for every bit in which two codes differ, at most ``bits * epsilon``. What :mod:`noisewright.matching.promises` says of a
-distance between profiles is about two of them that were fixed before the seed was drawn.
+**Draw the seed after the profiles are there, and never let anyone choose it.** The guarantee for a known seed is
+epsilon for every bit in which two codes differ, at most ``bits * epsilon``. What :mod:`noisewright.matching.promises`
+says of a distance between profiles is about two of them that were fixed before the seed was drawn.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ __all__ = ["FAMILIES", "ZEROS", "Family", "Hashing", "Scheme", "checked_bits", "
 
 @dataclass(frozen=True)
 class Family:
-    """What a family of hashes is about."""
+    """Descriptions of a family of hashes."""
 
     distance: str
     """The distance for which it is made, in words."""
     profiles: str
-    """What is hashed."""
+    """Hashed objects."""
     share: Fraction = Fraction(1)
     """A hash differs with this probability times the distance."""
     exact: bool = True
@@ -86,7 +86,7 @@ class Hashing(Protocol):
 
     @property
     def bits(self) -> int:
-        """How many there are."""
+        """Return how many there are."""
 
     def hash(self, profiles: Any) -> Codes:
         """The codes of profiles, a row for each."""
@@ -94,20 +94,20 @@ class Hashing(Protocol):
 
 @dataclass(frozen=True)
 class Scheme:
-    """A hash family, its public seed, and the price of a bit."""
+    """A hash family, its public seed, and the cost of a bit."""
 
     dimension: int | None
-    """How many numbers a profile has; None for collections of items, under ``minhash``."""
+    """Number of coordinates of a profile; None for collections of items, under ``minhash``."""
     bits: int
-    """How many bits a code has."""
+    """Number of bits of a code."""
     epsilon: Any
-    """What every bit costs, exactly: a number from 0 on, kept as a fraction."""
+    """Privacy loss of every bit, exactly: a non-negative number, kept as a fraction."""
     seed: Seed = field(default_factory=Seed.fresh)
     """The public seed; by default a new one."""
     family: str = "projection"
-    """How profiles are hashed."""
+    """Family of hashes."""
     zero: str = "refuse"
-    """What is done with a profile that is all zeros, or empty: ``refuse`` it, or give all of them one ``fixed`` code."""
+    """Handling of a profile that is all zeros, or empty: ``refuse`` it, or give all of them one ``fixed`` code."""
 
     def __post_init__(self) -> None:
         one_of(self.family, "family", tuple(FAMILIES))
@@ -121,7 +121,7 @@ class Scheme:
 
     @property
     def code_bytes(self) -> int:
-        """How many bytes a code has."""
+        """Return how many bytes a code has."""
         return code_bytes(self.bits)
 
     @cached_property
@@ -131,7 +131,7 @@ class Scheme:
 
     @property
     def words(self) -> Family:
-        """What the family's hashes are about."""
+        """Descriptions of the family's hashes."""
         return FAMILIES[self.family]
 
     @cached_property
@@ -150,7 +150,7 @@ class Scheme:
         return self.hashing.hash(profiles)
 
     def answers(self, profiles: Any, count: int) -> NDArray[np.uint8]:
-        """For sets: which of ``count`` answers, a power of two, every hash (a column) gives; see :class:`MinHash`."""
+        """Return for sets which of ``count`` answers, a power of two, every hash (a column) gives; see :class:`MinHash`."""
         if not isinstance(self.hashing, MinHash):
             raise ParameterError(f"hashes by {self.family} have two answers; those of minhash may have more.")
         return self.hashing.answers(profiles, count)
@@ -162,7 +162,7 @@ class Scheme:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The SHA-256 of what the file says, in hexadecimal digits; files that are laid out otherwise have the same."""
+        """The SHA-256 of the file's content, in hexadecimal digits; files that are laid out otherwise have the same."""
         spelled = json.dumps(self._document(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(spelled.encode()).hexdigest()
 
@@ -172,7 +172,7 @@ class Scheme:
 
     @classmethod
     def from_json(cls, text: str) -> Scheme:
-        """What :meth:`to_json` wrote; anything else is refused."""
+        """Build it from the output of :meth:`to_json`; refuse anything else."""
         try:
             found = checker.read(text)
         except (TypeError, ValueError, RecursionError):
@@ -247,7 +247,7 @@ def _counted(value: object, name: str, most: int) -> int:
 
 
 def checked_epsilon(epsilon: Exact) -> Fraction:
-    """The price of a bit, checked: 0 (a fair coin in place of every bit) or more."""
+    """The cost of a bit, checked: 0 (a fair coin in place of every bit) or more."""
     found = as_fraction(epsilon, "epsilon")
     if not 0 <= found <= LARGEST_EPSILON or found.denominator.bit_length() > 1000:
         raise ParameterError(

@@ -40,9 +40,9 @@ __all__ = ["FastProjection"]
 ROUNDS = 3
 SHORTEST = 256
 IN_CACHE = 1 << 16
-"""So many numbers of vectors are rotated at once."""
+"""Maximum number of elements of vectors rotated at once."""
 FACTOR = 64
-"""Hadamard matrices are products of such as have at most so many rows."""
+"""Maximum number of rows of the factors of Hadamard matrices."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class FastProjection:
 
     @cached_property
     def signs(self) -> NDArray[np.float32]:
-        """For every ``length`` bits the random signs of each round."""
+        """Random signs for every ``length`` bits of each round."""
         blocks = -(-self.bits // self.length)
         drawn = [self.seed.generator("fast-projection", block).bits(ROUNDS * self.length) for block in range(blocks)]
         return np.where(np.array(drawn).reshape(blocks, ROUNDS, self.length), np.float32(1), np.float32(-1))

@@ -1,5 +1,5 @@
-"""Promises: what noisy hashes lose between two profiles, before and after the seed is known; and how many bits, at which price,
-keep a promise."""
+"""Guarantees: what noisy hashes lose between two profiles, before and after the seed is known; and how many bits, at
+which cost, keep a guarantee."""
 
 from typing import TYPE_CHECKING
 

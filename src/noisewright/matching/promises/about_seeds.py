@@ -1,4 +1,5 @@
-r"""A promise about a distance between profiles, with its fine print: it is about the public seed, before that is drawn.
+r"""A guarantee about a distance between profiles, with its fine print: it is about the public seed, before that is
+drawn.
 
 >>> told = seed_promise(radius=0.05, bits=20, epsilon="0.98892", delta=0.01, accountant="chernoff")
 >>> round(told.loss, 3), told.seed_scope
@@ -46,18 +47,18 @@ class SeedPromise:
     accountant: str
     bits: int
     epsilon: Fraction
-    """The price of a bit."""
+    """The cost of a bit."""
     measure: str = "the probability that a hash differs"
     seed_scope: str = SEED_SCOPE
-    """About whom it is: whoever knows the seed may choose a pair for which it does not hold."""
+    """About whom it is: anyone who knows the seed may choose a pair for which it does not hold."""
 
     @property
     def about_seeds_alone(self) -> bool:
-        """Whether delta is the probability of an unlucky seed; otherwise it is one of seed and noise together."""
+        """True if delta is the probability of an unlucky seed; otherwise it is one of seed and noise together."""
         return self.accountant in BY_SEED_ALONE
 
     def guarantee(self, metric: Metric) -> Guarantee:
-        """The same in the words of the house, for secrets at most 1 apart in the metric divided by the distance."""
+        """Return it as a guarantee for secrets at most 1 apart in the metric divided by the distance."""
         if not self.within or not self.distance:
             raise ParameterError("a guarantee is for all pairs within a radius above 0; make the promise for a radius.")
         alone = self.about_seeds_alone
@@ -89,7 +90,7 @@ def seed_promise(
     notion: str = "xdp",
     answers: int = 2,
 ) -> SeedPromise:
-    """What noisy hashes promise within a ``radius``, or at exactly a ``distance``.
+    """Return the guarantee of noisy hashes within a ``radius``, or at exactly a ``distance``.
 
     ``accountant="smallest"`` takes the smallest loss that is valid: ``notion="xdp"`` for events of seed and code up to delta,
     ``"pxdp"`` for a loss that is exceeded with probability at most delta. ``answers``: how many a hash has.

@@ -1,4 +1,5 @@
-r"""What noisy hashes lose: seven accountants, each for two profiles whose hashes differ with probability ``distance`` = d.
+r"""Privacy loss of noisy hashes: seven accountants, each for two profiles whose hashes differ with probability
+``distance`` = d.
 
 ==================  ======================================================================  ==============  ================
 accountant          loss                                                                    holds           as d grows
@@ -12,10 +13,10 @@ accountant          loss                                                        
 ``exact-xdp``       the smallest l with Pr[y in S] <= e^l Pr'[y in S] + delta for all S     by delta        grows
 ==================  ======================================================================  ==============  ================
 
-Every one is at most that of the worst case. The first two hold for a seed that is known; the others are about **two profiles that
-were fixed before the seed was drawn**. For the middle three delta is the probability of an unlucky seed, and for the last two of
-seed and noise together. Where a loss grows with d, the loss at a radius covers all pairs within it; that of ``exact-pxdp`` does
-not, and is refused for a radius.
+Every loss is at most the loss of the worst case. The first two hold for a seed that is known; the others are about
+**two profiles that were fixed before the seed was drawn**. For the middle three delta is the probability of an unlucky
+seed, and for the last two of seed and noise together. Where a loss grows with d, the loss at a radius covers all pairs
+within it; that of ``exact-pxdp`` does not, and is refused for a radius.
 
 >>> at = {"bits": 20, "epsilon": 0.989, "delta": 0.01}
 >>> [round(loss(0.05, **at), 3) for loss in (hoeffding, chernoff, exact_pxdp, exact_xdp)]
@@ -71,7 +72,7 @@ def worst_case(*, bits: int, epsilon: Exact) -> float:
 
 
 def per_hash(differing: int, *, bits: int, epsilon: Exact) -> float:
-    """The loss between two profiles whose hashes differ in so many bits, which anybody can count once the seed is known."""
+    """The loss between two profiles whose hashes differ in a number of bits, which anyone can count once the seed is known."""
     count = checked_bits(bits)
     if not is_whole(differing) or not 0 <= differing <= count:
         raise ParameterError(f"two hashes of {count} bits differ in 0 to {count} of them; give a whole number.")
@@ -79,17 +80,17 @@ def per_hash(differing: int, *, bits: int, epsilon: Exact) -> float:
 
 
 def hoeffding(distance: float, *, bits: int, epsilon: Exact, delta: float) -> float:
-    """By Hoeffding's bound of the number of bits that differ."""
+    """Return the loss by Hoeffding's bound of the number of differing bits."""
     return _priced(differing_bits("hoeffding", distance, bits=bits, delta=delta), bits, epsilon)
 
 
 def chernoff(distance: float, *, bits: int, epsilon: Exact, delta: float) -> float:
-    """By the bound of Chernoff with the divergence of Kullback and Leibler."""
+    """Return the loss by Chernoff's bound with the divergence of Kullback and Leibler."""
     return _priced(differing_bits("chernoff", distance, bits=bits, delta=delta), bits, epsilon)
 
 
 def binomial(distance: float, *, bits: int, epsilon: Exact, delta: float) -> float:
-    """By the law of the number of bits that differ, which is binomial."""
+    """Return the loss by the law of the number of bits that differ, which is binomial."""
     return _priced(differing_bits("binomial", distance, bits=bits, delta=delta), bits, epsilon)
 
 
@@ -106,8 +107,8 @@ def exact_xdp(distance: float, *, bits: int, epsilon: Exact, delta: float, answe
     """The smallest loss for which ``delta`` is enough between the laws of seed and code."""
     limit = checked_delta(delta) * (1 - SAFE)
     law = LossLaw.of_hashes(distance, bits=bits, epsilon=epsilon, answers=answers)
-    # The worst events are those of a loss from some value on: P(event) <= e^loss Q(event) + delta for each of them, and Q has the
-    # weights of P in the opposite order.
+    # The worst events are the events of a loss of at least some value: P(event) <= e^loss Q(event) + delta for each of
+    # them, and Q has the weights of P in the opposite order.
     p, q = (np.cumsum(part)[::-1] for part in (law.weights[::-1], law.weights))
     asked = p > limit
     with np.errstate(divide="ignore", over="ignore"):  # what is too small for a float counts as 0
@@ -129,7 +130,8 @@ BY_SEED: Mapping[str, Callable[..., float]] = MappingProxyType(
 
 
 def differing_bits(accountant: str, distance: float, *, bits: int, delta: float) -> float:
-    """In at most how many bits, by one of the middle three, two hashes differ but with probability ``delta`` over the seed."""
+    """Return by one of the middle three how many bits two hashes differ in at most, except with probability ``delta``
+    over the seed."""
     d, count, limit = checked_distance(distance), checked_bits(bits), checked_delta(delta) * (1 - SAFE)
     if d == 0:
         return 0.0
@@ -148,7 +150,8 @@ def differing_bits(accountant: str, distance: float, *, bits: int, delta: float)
 
 
 def alpha(distance: float, *, bits: int, delta: float) -> float:
-    r"""The root of :math:`KL(d + \alpha || d) = \ln(1/\delta) / bits` in (0, 1 - d), rounded up; 1 - d where there is none.
+    r"""The root of :math:`KL(d + \alpha || d) = \ln(1/\delta) / bits` in (0, 1 - d), rounded up; 1 - d if no root
+    exists.
 
     >>> [round(alpha(d, bits=20, delta=0.01), 5) for d in (0.05, 0.4, 0, 1)]
     [0.2028, 0.33475, 0.0, 0.0]

@@ -1,4 +1,5 @@
-r"""Angles between vectors and what they are in Euclidean distance, so that promises for one and the other can be compared.
+r"""Angles between vectors and the corresponding Euclidean distances, so that guarantees for one and the other can be
+compared.
 
 The angular distance is :math:`d_\theta = \arccos(x \cdot x' / |x||x'|) / \pi`, from 0 to 1; 1/2 is a right angle. Vectors of
 length 1 at that angle are :math:`2 \sin(\pi d_\theta / 2)` apart. A mechanism with ``epsilon`` for each unit of Euclidean
@@ -29,7 +30,7 @@ __all__ = ["angular", "angular_distances", "euclidean", "euclidean_epsilon"]
 
 
 def euclidean(angle: float) -> float:
-    """How far apart unit vectors at this angular distance are."""
+    """Return how far apart unit vectors at this angular distance are."""
     return 2 * math.sin(math.pi * checked_distance(angle, "an angle") / 2)
 
 

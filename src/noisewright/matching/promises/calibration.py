@@ -1,4 +1,4 @@
-r"""Calibration: from a loss that is allowed at a radius to the price of a bit and the number of bits, and back.
+r"""Calibration: from a loss that is allowed at a radius to the cost of a bit and the number of bits, and back.
 
 >>> round(price_of_a_bit(5, radius=0.05, bits=20, delta=0.01, accountant="chernoff"), 5)
 0.98892
@@ -7,8 +7,8 @@ r"""Calibration: from a loss that is allowed at a radius to the price of a bit a
 >>> most_bits(5, radius=0.05, epsilon="0.9889", delta=0.01, accountant="chernoff")
 20
 
-*How many bits are best* for an allowed loss? More bits tell profiles apart better, but each must be noisier. :func:`best_bits`
-takes the number for which somebody ``near`` most likely comes before somebody ``far``; see
+*How many bits are best* for an allowed loss? More bits distinguish profiles better, but each must be noisier.
+:func:`best_bits` takes the number for which someone ``near`` most likely comes before someone ``far``; see
 :mod:`noisewright.matching.promises.ranking`.
 
 >>> best = best_bits(5, radius=0.05, delta=0.01, near=0.05, far=0.4)
@@ -34,17 +34,17 @@ __all__ = ["BestBits", "best_bits", "most_bits", "price_of_a_bit"]
 
 ACCOUNTANTS = ("exact-xdp", "binomial", "chernoff", "hoeffding", "worst-case")
 LARGEST_PRICE = 50.0
-"""A bit at this price is never flipped in practice."""
+"""A bit at this cost is never flipped in practice."""
 USUAL = (2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 
 
 @dataclass(frozen=True)
 class BestBits:
-    """So many bits at such a price, and how often they put the nearer of two first."""
+    """Number of bits at a privacy loss of each, and the probability that they put the nearer of two first."""
 
     bits: int
     epsilon: float
-    """The price of a bit."""
+    """The cost of a bit."""
     ranked_first: float
     loss: float
     radius: float
@@ -53,7 +53,7 @@ class BestBits:
 
 
 def price_of_a_bit(loss: Exact, *, radius: float, bits: int, delta: float, accountant: str = "exact-xdp") -> float:
-    """The largest epsilon of a bit, rounded down, with which pairs within the radius lose at most ``loss`` but for delta."""
+    """The largest epsilon of a bit, rounded down, with which pairs within the radius lose at most ``loss`` except for delta."""
     allowed, apart, count = (
         float(positive_fraction(loss, "loss")),
         checked_distance(radius, "radius"),
@@ -76,7 +76,8 @@ def price_of_a_bit(loss: Exact, *, radius: float, bits: int, delta: float, accou
 
 
 def most_bits(loss: Exact, *, radius: float, epsilon: Exact, delta: float, accountant: str = "exact-xdp") -> int:
-    """The largest number of bits at this price with which pairs within the radius lose at most ``loss`` but for delta."""
+    """The largest number of bits at this loss of a bit with which pairs within the radius lose at most ``loss`` except
+    for delta."""
     allowed, price = float(positive_fraction(loss, "loss")), checked_epsilon(epsilon)
     one_of(accountant, "accountant", ACCOUNTANTS)
 
@@ -110,7 +111,8 @@ def best_bits(
     choices: Iterable[int] = USUAL,
     accountant: str = "exact-xdp",
 ) -> BestBits:
-    """Of some numbers of bits, the one that most often puts who is ``near`` before who is ``far``, for an allowed loss."""
+    """Return the number of bits, among some, that most often ranks a profile ``near`` before one ``far``, for an
+    allowed loss."""
     found = None
     for bits in choices:
         price = price_of_a_bit(loss, radius=radius, bits=bits, delta=delta, accountant=accountant)

@@ -1,4 +1,4 @@
-r"""Concentrated promises: the mean of the loss, and how fast its tails fall.
+r"""Concentrated guarantees: the mean of the loss, and how fast its tails fall.
 
 A centred variable Z is *tau-subgaussian* if :math:`E e^{sZ} \le e^{s^2 \tau^2 / 2}` for all s. A mechanism is ``(mu, tau,
 d)``-CXDP if the loss between x and x', over seed and noise, has mean at most ``mu d(x, x')`` and is tau-subgaussian around it;
@@ -59,13 +59,13 @@ class Concentrated:
 
 
 def concentrated_hashes(*, bits: int, epsilon: Exact) -> Concentrated:
-    """What holds for noisy hashes of any number of bits."""
+    """Return the guarantee of noisy hashes of any number of bits."""
     count, price = checked_bits(bits), float(checked_epsilon(epsilon))
     return Concentrated(price * count * math.tanh(price / 2), price * math.sqrt(count))
 
 
 def printed_spread(*, bits: int, epsilon: Exact) -> float:
-    """The tau of the theorem as printed, which is **refuted** for fewer than 4 bits; to study it, not to promise it."""
+    """The tau of the theorem as printed, which is **refuted** for fewer than 4 bits; to study it, not to guarantee it."""
     return float(checked_epsilon(epsilon)) * checked_bits(bits) / 2
 
 

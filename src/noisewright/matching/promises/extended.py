@@ -22,7 +22,7 @@ __all__ = ["needed_deltas"]
 
 
 def needed_deltas(channel: Channel, losses: ArrayLike) -> Floats:
-    """For every ordered pair of secrets (row, column) the smallest delta at the loss that is allowed to it."""
+    """Return for every ordered pair of secrets (row, column) the smallest delta at the loss that is allowed to it."""
     allowed = np.asarray(losses, dtype=np.float64)
     count = len(channel.inputs)
     if allowed.shape != (count, count) or not (allowed >= 0).all():

@@ -47,7 +47,7 @@ class LossLaw:
 
     @classmethod
     def of_hashes(cls, distance: float, *, bits: int, epsilon: Exact, answers: int = 2) -> LossLaw:
-        """That of noisy hashes: each differs with probability ``distance``, and has so many ``answers``."""
+        """Build the law of noisy hashes: each differs with probability ``distance``, and has the number ``answers``."""
         d, count, price = checked_distance(distance), checked_bits(bits), float(checked_epsilon(epsilon))
         if not is_whole(answers) or answers < 2:
             raise ParameterError("a hash has 2 answers or more.")
@@ -58,7 +58,7 @@ class LossLaw:
 
     @classmethod
     def between(cls, channel: Channel, first: Hashable, second: Hashable) -> LossLaw:
-        """That of the outputs of a finite channel for one secret, compared with another."""
+        """Build the law of the outputs of a finite channel for one secret, compared with another."""
         one, other = channel.row(first), channel.row(second)
         shared = (one > 0) & (other > 0)
         losses = np.log(one[shared]) - np.log(other[shared])
@@ -112,7 +112,7 @@ def checked_distance(distance: object, name: str = "distance") -> float:
 
 
 def checked_delta(delta: object) -> float:
-    """A delta of a promise about seeds, checked."""
+    """A delta of a guarantee about seeds, checked."""
     try:
         found = float(delta)  # type: ignore[arg-type]
     except (TypeError, ValueError):

@@ -1,10 +1,12 @@
-r"""How often a neighbour is found: the probability that a noisy code puts the nearer of two profiles first, in closed form.
+r"""Probability of finding a neighbour: the probability that a noisy code puts the nearer of two profiles first, in
+closed form.
 
-Somebody at angle (or another probability of a different hash) ``near`` from the one who asks, somebody else at ``far``, and
-``between`` from each other; all three send noisy codes. For each bit let ``a`` be whether the codes of asker and neighbour
-differ, and ``b`` the same for the other one. Hashes are bits, so that the probability that both differ is (near + far -
-between) / 2, and the noise of three independent flips follows. The neighbour is put first if its sum of ``a`` is below that of
-``b``, and, among equals, half of the time: a law of independent steps -1, 0 and 1, which is computed exactly.
+Someone at angle (or another probability of a different hash) ``near`` from the one who asks, someone else at ``far``,
+and ``between`` from each other; all three send noisy codes. For each bit let ``a`` be whether the codes of asker and
+neighbour differ, and ``b`` the same for the other one. Hashes are bits, so that the probability that both differ is
+(near + far - between) / 2, and the noise of three independent flips follows. The neighbour is put first if its sum of
+``a`` is below that of ``b``, and, among equals, half of the time: a law of independent steps -1, 0 and 1, which is
+computed exactly.
 
 >>> round(ranked_first(0.1, 0.5, bits=128, epsilon=1), 4), round(ranked_first(0.1, 0.5, bits=16, epsilon=0), 4)
 (0.9151, 0.5)

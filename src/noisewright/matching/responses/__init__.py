@@ -1,4 +1,4 @@
-"""Responses: what makes hashes private. Exact coins for packed bits, and the mechanisms of the registry."""
+"""Responses: mechanisms for hashes. Exact coins for packed bits, and the mechanisms of the registry."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Vectors as they are given, codes as they are asked for: arrays of NumPy, or columns of Arrow."""
+"""Input formats of vectors and output formats of codes: arrays of NumPy, or columns of Arrow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What mechanisms share that answer every hash of a public scheme by exact randomised response, each on its own."""
+"""Base of mechanisms that answer every hash of a public scheme by exact randomised response, each on its own."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class OverHashes(BaseMechanism):
 
     @property
     def epsilon(self) -> Fraction:
-        """The price of a hash that differs."""
+        """The cost of a hash that differs."""
         return Fraction(self.scheme.epsilon)
 
     @property
@@ -51,12 +51,12 @@ class OverHashes(BaseMechanism):
 
     @property
     def dimension(self) -> int | None:
-        """How many numbers a vector has."""
+        """Return how many numbers a vector has."""
         return self.scheme.dimension
 
     @property
     def answers(self) -> int:
-        """How many answers a hash has."""
+        """Return how many answers a hash has."""
         return 2
 
     @property
@@ -66,7 +66,7 @@ class OverHashes(BaseMechanism):
 
     @cached_property
     def response(self) -> ResponseMechanism:
-        """What every hash goes through."""
+        """Response for every hash."""
         found = response_integers(self.answers, self.epsilon)
         names = tuple(range(self.answers))
         return ResponseMechanism(names, self.epsilon, found.width, found.precision, found.keep, found.other)
@@ -76,11 +76,11 @@ class OverHashes(BaseMechanism):
         self.scheme.check(read_vectors(values, self.scheme.dimension)[0])
 
     def map(self, distance: float) -> float:
-        """The largest log-ratio for two secrets of which so many hashes differ: whole ones alone."""
+        """The largest log-ratio for two secrets of which a number of hashes differ: integers alone."""
         return whole_bits(self.guarantee, distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The proof of one response, so many times; and which hash it is applied to, which is stated."""
+        """Return the proof of one response for the number of hashes, and the stated family of hashes."""
         return product_certificate(
             self.name,
             [Part(self.response.certificate(rng), self.scheme.bits)],
@@ -97,7 +97,7 @@ class OverHashes(BaseMechanism):
         return MechanismAudit(loss, self.guarantee.metric, None, None, None, words=words)
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: hashes are no vectors."""
+        """Raise `NoLossError`: hashes are not vectors."""
         raise NoLossError(
             "codes are not compared with vectors; a server tells how far apart vectors are from their codes."
         )

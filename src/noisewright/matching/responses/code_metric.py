@@ -33,7 +33,7 @@ class CodeDistance(Metric):
 
     scheme: Scheme
     answers: int = 2
-    """How many a hash has; with two, it is a bit."""
+    """Number of answers of a hash; with two, it is a bit."""
     name = "hamming"
     finite = True
 
@@ -49,7 +49,7 @@ class CodeDistance(Metric):
 
     @property
     def unit(self) -> str:
-        """What is counted."""
+        """Counted objects."""
         return phrases.unit(self.record(), self.secret)
 
     def record(self) -> dict[str, Any]:
@@ -68,6 +68,6 @@ class CodeDistance(Metric):
 
 
 def whole_bits(guarantee: Guarantee, distance: float) -> float:
-    """The bound for a distance between hashes, which is a whole number: what is between two is taken for the larger one."""
-    plain = guarantee.bound(distance)  # refuses what is no distance
+    """The bound for a distance between hashes, which is an integer: a value between two is rounded up."""
+    plain = guarantee.bound(distance)  # rejects an invalid distance
     return plain if math.isinf(distance) else guarantee.bound(math.ceil(distance))

@@ -49,7 +49,7 @@ class DeviceBits:
 
     @property
     def label(self) -> str:
-        """Where the bits come from."""
+        """Return where the bits come from."""
         return "random bits of the operating system"
 
     def words(self, count: int) -> NDArray[np.uint64]:

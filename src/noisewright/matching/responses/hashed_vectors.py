@@ -7,9 +7,9 @@ up. Similar vectors have similar codes, so that a server that sees codes alone c
 **Guarantee, whatever the hash and for the seed as it is.** ``epsilon`` for every bit in which the hashes of two vectors differ,
 hence ``bits * epsilon`` between any two; exactly. The certificate proves it as a product of independent bits.
 
-**What it means for a distance**, such as an angle, is said by :meth:`HashedResponse.promise`, and is another kind of statement:
-it is about two vectors that were fixed before the public seed was drawn, and it holds but for a delta. Whoever chooses vectors
-when the seed is known can find some that are near each other and differ in many bits.
+**What it means for a distance**, such as an angle, is said by :meth:`HashedResponse.promise`, and is another kind of
+statement: it is about two vectors that were fixed before the public seed was drawn, and it holds except for a delta.
+Anyone who chooses vectors when the seed is known can find some that are near each other and differ in many bits.
 
 >>> from noisewright.core.seed import Seed
 >>> taste = lshrr(epsilon="1/2", dimension=3, bits=64, seed=Seed(bytes(32)))
@@ -55,7 +55,7 @@ FAMILY = Parameter(
 NAME = "lshrr"
 SHOWN_DELTA = 1e-6
 SHOWN_RADIUS = 0.1
-"""What is told where nobody asks for a distance and a delta."""
+"""Default guarantee in words, without a distance and a delta."""
 
 
 def lshrr(
@@ -95,13 +95,13 @@ class HashedResponse(OverHashes):
         accountant: str = "smallest",
         notion: str = "xdp",
     ) -> SeedPromise:
-        """What holds within a distance of two vectors that were fixed before the seed was drawn."""
+        """Return the guarantee within a distance of two vectors that were fixed before the seed was drawn."""
         return scheme_promise(
             self.scheme, delta=delta, radius=radius, distance=distance, accountant=accountant, notion=notion
         )
 
     def in_words(self) -> str:
-        """The promise for the seed as it is, and the one before it was drawn."""
+        """The guarantee for the seed as it is, and the one before it was drawn."""
         text = self.guarantee.in_words()
         if not self.scheme.words.exact or not self.epsilon:
             return text

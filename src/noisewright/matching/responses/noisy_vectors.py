@@ -1,9 +1,9 @@
 r"""LapLSH: spherical Laplace noise on the vector, then the public hash. A baseline, in floats.
 
-**Guarantee.** ``epsilon`` for each unit of Euclidean distance, for real numbers and every seed; hashing only post-processes.
-There is no delta and no fine print about seeds. But noise of length about n / epsilon hides the direction of a vector of length
-1 wherever n is large, so that codes are hardly better than random ones. The draw is made in floats, and the certificate says
-so.
+**Guarantee.** ``epsilon`` for each unit of Euclidean distance, for real numbers and every seed; hashing only
+post-processes. There is no delta and no fine print about seeds. But noise of length about n / epsilon hides the
+direction of a vector of length 1 wherever n is large, so that codes are hardly better than random ones. The draw is
+made in floats, and the certificate states so.
 
 >>> from noisewright.core.seed import Seed
 >>> noisy = laplace_hash(epsilon=20, dimension=3, bits=16, seed=Seed(bytes(32)))
@@ -44,7 +44,7 @@ __all__ = ["NoisyVectors", "laplace_hash"]
 
 NAME = "laplace-hash"
 DRAWN = 1 << 21
-"""So many numbers of noise are held at once."""
+"""Maximum number of noise values held at once."""
 
 
 def laplace_hash(
@@ -55,7 +55,7 @@ def laplace_hash(
     seed: Annotated[Seed, SEED],
 ) -> NoisyVectors:
     """Codes of ``bits`` bits of vectors of ``dimension`` numbers with noise for ``epsilon`` a unit of Euclidean distance."""
-    scheme = Scheme(dimension=dimension, bits=bits, epsilon=0, seed=seed)  # checks what is public
+    scheme = Scheme(dimension=dimension, bits=bits, epsilon=0, seed=seed)  # validates public parameters
     assert scheme.dimension is not None
     return NoisyVectors(positive_fraction(epsilon, "epsilon"), scheme.dimension, scheme.bits, seed)
 
@@ -108,7 +108,7 @@ class NoisyVectors(BaseMechanism):
         return MechanismAudit(float_up(self.epsilon), self.guarantee.metric, None, None, None, words=words)
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: a code is no vector."""
+        """Raise `NoLossError`: a code is not a vector."""
         raise NoLossError(
             "codes are not compared with vectors; a server tells how far apart vectors are from their codes."
         )

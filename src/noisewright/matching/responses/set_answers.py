@@ -1,14 +1,15 @@
-r"""Private answers about sets: which item comes first in public random orders, told by one of a few answers, through exact
+r"""Private answers about sets: the first item in public random orders, reported by one of a few answers, through exact
 response.
 
-A set, given as a vector whose numbers are not zero for its items, is hashed by MinHash: in each of ``hashes`` public orders its
-first item gives one of :math:`B = 2^b` answers, and every answer goes through B-ary randomised response on its own. With b = 1
-these are the bits of :func:`~noisewright.matching.responses.lshrr` under ``family = "minhash"``; more answers tell equal items
-apart from unequal ones more surely, and are kept less often at the same epsilon.
+A set, given as a vector whose numbers are not zero for its items, is hashed by MinHash: in each of ``hashes`` public
+orders its first item gives one of :math:`B = 2^b` answers, and every answer goes through B-ary randomised response on
+its own. With b = 1 these are the bits of :func:`~noisewright.matching.responses.lshrr` under ``family = "minhash"``;
+more answers distinguish equal from unequal items more surely, and are kept less often at the same epsilon.
 
-**Guarantee, whatever the orders and for the seed as it is.** ``epsilon`` for every answer in which two sets differ, exactly;
-the certificate proves it as a product. Before the seed is drawn, answers of two fixed sets differ with probability :math:`(1 -
-J)(1 - 1/B)`, J being the share of items that they have in common; :meth:`HashedSets.promise` says what that makes of it.
+**Guarantee, whatever the orders and for the seed as it is.** ``epsilon`` for every answer in which two sets differ,
+exactly; the certificate proves it as a product. Before the seed is drawn, answers of two fixed sets differ with
+probability :math:`(1 - J)(1 - 1/B)`, J being the share of items that they have in common; :meth:`HashedSets.promise`
+states the resulting guarantee.
 
 >>> from noisewright.core.seed import Seed
 >>> visits = hashed_sets(epsilon=2, dimension=5, hashes=64, answer_bits=4, seed=Seed(bytes(32)))
@@ -87,7 +88,7 @@ class HashedSets(OverHashes):
 
     @property
     def answers(self) -> int:
-        """How many answers a hash has."""
+        """Return how many answers a hash has."""
         return 1 << self.answer_bits
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
@@ -98,7 +99,7 @@ class HashedSets(OverHashes):
     def promise(
         self, *, delta: float, radius: float | None = None, distance: float | None = None, accountant: str = "smallest"
     ) -> SeedPromise:
-        """What holds within a Jaccard distance of two sets that were fixed before the seed was drawn."""
+        """Return the guarantee within a Jaccard distance of two sets that were fixed before the seed was drawn."""
         share = 1 - 2.0**-self.answer_bits
         within = None if radius is None else share * checked_distance(radius, "radius")
         exactly = None if distance is None else share * checked_distance(distance)

@@ -4,8 +4,8 @@
 more than names), the names themselves (UTF-8, one after the other), the codes (one row of bytes each), and the SHA-256 of all
 of that. It is data: nothing in it is run. A client writes such a file for the server, and a server keeps its index in one.
 
-The digest tells a file that was cut short or changed on its way. Whoever can replace a file can replace its digest as well:
-against that, keep the digest that :func:`write_codes` returns, and compare it with that of the file.
+The digest detects a file that was truncated or changed in transit. Anyone who can replace a file can replace its
+digest as well: against that, keep the digest that :func:`write_codes` returns, and compare it with the file's digest.
 
 >>> import tempfile
 >>> from pathlib import Path
@@ -50,10 +50,10 @@ LARGEST_FILE = 1 << 30
 
 @dataclass(frozen=True)
 class CodeFile:
-    """What is in a file of codes."""
+    """Content of a file of codes."""
 
     fingerprint: str
-    """Of the public scheme, in 64 hexadecimal digits: codes of two schemes have nothing to do with each other."""
+    """Digest of the public scheme, in 64 hexadecimal digits: codes of two schemes are not comparable."""
     bits: int
     names: Sequence[str]
     codes: Codes
@@ -122,7 +122,7 @@ def read_codes(path: str | os.PathLike[str]) -> CodeFile:
 
 
 def check_names(names: Sequence[str], rows: int) -> None:
-    """Refuse names that cannot be told apart, or that are none; no name is quoted."""
+    """Refuse names that cannot be distinguished, or that are none; no name is quoted."""
     if len(names) != rows:
         raise DataError(f"there are {rows} codes and {len(names)} names; every code has one name.")
     if not all(isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and _is_text(name) for name in names):
@@ -132,7 +132,7 @@ def check_names(names: Sequence[str], rows: int) -> None:
 
 
 def _is_text(name: str) -> bool:
-    """Whether it can be written as UTF-8: half a pair of surrogates cannot."""
+    """Return whether it can be written as UTF-8: half a pair of surrogates cannot."""
     try:
         return name.isascii() or bool(name.encode())
     except UnicodeEncodeError:
@@ -140,7 +140,7 @@ def _is_text(name: str) -> bool:
 
 
 def _header(document: bytes) -> dict[str, int | str] | None:
-    """The header, if it says what a header says."""
+    """Return the header, if it is valid."""
     try:
         found = checker.read(document.decode())
     except (ValueError, RecursionError):

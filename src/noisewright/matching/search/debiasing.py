@@ -1,4 +1,4 @@
-r"""How far apart two profiles are, from two noisy codes: the distance without the bias of the flips, with an interval.
+r"""Distance of two profiles from two noisy codes, without the bias of the flips, with an interval.
 
 A bit of the hash differs between two profiles with a chance :math:`d` that is their distance (the angle over pi, for random
 projections). Each side flips its bit with a chance :math:`f`, so exactly one of them does with :math:`c = 2f(1 - f)`, and the
@@ -6,12 +6,14 @@ bits that were sent differ with
 
 .. math:: p = c + d (1 - 2c), \qquad 1 - 2c = (1 - 2f)^2 .
 
-Over the public seed and the flips, the number of bits that differ is binomial with this chance, for a pair of profiles that
-was fixed before the seed was drawn. So the unbiased estimate is :math:`(h/\kappa - c)/(1 - 2c)`, and Clopper and Pearson's
-interval for :math:`p`, which is exact, becomes one for :math:`d` that covers at least as often as it says.
+Over the public seed and the flips, the number of bits that differ is binomial with this chance, for a pair of profiles
+that was fixed before the seed was drawn. Therefore the unbiased estimate is :math:`(h/\kappa - c)/(1 - 2c)`, and
+Clopper and Pearson's interval for :math:`p`, which is exact, becomes one for :math:`d` that covers at least as often
+as it states.
 
-A neighbour that a search returned was chosen *because* its code looks near. ``among`` says from how many codes it was chosen;
-what may go wrong is divided by that number (Bonferroni), and the interval then holds for all of them at once.
+A neighbour that a search returned was chosen *because* its code looks near. ``among`` is the number of codes it was
+chosen from; the error probability is divided by that number (Bonferroni), and the interval then holds for all of them
+at once.
 
 >>> found = debiased(40, bits=128, flip=0.1)
 >>> round(float(found.distance), 3), round(float(found.low), 3), round(float(found.high), 3)
@@ -51,7 +53,8 @@ class Debiased:
 def differing(distance: ArrayLike, flip: float, *, one_sided: bool = False) -> Floats:
     """The chance that a bit differs between the codes of two profiles at this distance.
 
-    ``one_sided``: only one of the two codes is noisy, as when somebody compares an own profile with the codes of others.
+    ``one_sided``: only one of the two codes is noisy, as when someone compares an own profile with the codes of
+    others.
 
     >>> [float(p.round(4)) for p in differing([0, 0.25, 1], 0.1)]
     [0.18, 0.34, 0.82]
@@ -73,7 +76,7 @@ def debiased(
     one_sided: bool = False,
     share: float = 1.0,
 ) -> Debiased:
-    """Distances of profiles whose codes of so many ``bits`` ``differ`` in so many of them.
+    """Distances of profiles whose codes of ``bits`` bits ``differ`` in the given number of them.
 
     ``share``: a hash differs with this chance times the distance; 1/2 for one bit of MinHash and the Jaccard distance.
     """

@@ -40,7 +40,7 @@ KINDS = ("flat", "hnsw", "ivf")
 
 @dataclass(frozen=True)
 class Neighbours:
-    """What a search found, nearest first: one row for each code that was searched with."""
+    """Result of a search, nearest first: one row for each code that was searched with."""
 
     names: NDArray[Any]
     """None where an approximate index found fewer."""
@@ -61,7 +61,7 @@ class Index:
         self._codes: Codes = np.empty((0, code_bytes(bits)), dtype=np.uint8)
         self._names: NDArray[Any] = np.empty(0, dtype=object)
         self._used = 0
-        """Rows beyond it are room to grow; rows below it without a name were removed."""
+        """Rows beyond it are spare capacity; rows below it without a name were removed."""
         self._structure: Approximate | None = None
 
     def __len__(self) -> int:
@@ -72,7 +72,7 @@ class Index:
 
     @property
     def names(self) -> list[str]:
-        """Everybody whose code is here, in the order in which they came."""
+        """Everyone whose code is here, in the order in which they came."""
         return list(self._rows)
 
     def codes(self, names: Sequence[str]) -> Codes:

@@ -1,8 +1,8 @@
 """The nearest codes by Hamming distance, with ties at random: a few lines of NumPy, or faiss where there is more to do.
 
-Noisy codes are whole numbers of bits apart, so ties are everywhere. A library that breaks them by the order of its list favours
-those who came first, in every search. Here all codes at the same distance are equally likely to be returned: NumPy draws among
-the ties of each query, and faiss is given the codes in a fresh random order for each search.
+Noisy codes have integer distances, so ties are everywhere. A library that breaks them by the order of its list favours
+those who came first, in every search. Here all codes at the same distance are equally likely to be returned: NumPy
+draws among the ties of each query, and faiss is given the codes in a fresh random order for each search.
 
 >>> codes = np.array([[0], [0], [255]], dtype=np.uint8)
 >>> rng = np.random.default_rng(0)
@@ -28,13 +28,13 @@ Found = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Rows of the codes that were found, and in how many bits they differ, nearest first; one row for each query."""
 
 FEW = 16
-"""Up to so many queries it does not pay to put all codes in a new order."""
+"""Maximum number of queries for which reordering all codes is not worthwhile."""
 SAMPLE = 1 << 16
-"""So many codes are looked at to divide all of them into cells."""
+"""Number of codes that are examined to divide all of them into cells."""
 
 
 def faiss_is_here() -> bool:
-    """Whether the extra ``matching`` is installed."""
+    """Return whether the extra ``matching`` is installed."""
     return find_spec("faiss") is not None
 
 
@@ -55,7 +55,7 @@ def nearest_codes(
 
 
 def without_own(found: Found, own: NDArray[np.int64]) -> Found:
-    """The same without everybody's own row, so one fewer; where it is not among so many equals, the last one goes."""
+    """The same without everyone's own row, so one fewer; if ties exclude it, the last one goes."""
     rows, differ = found
     others = rows != own[:, None]
     others[others.all(axis=1), -1] = False
@@ -122,7 +122,7 @@ class Approximate:
 
 
 def faiss() -> Any:
-    """The library, or a sentence about what brings it."""
+    """The library, or a sentence about its installation."""
     if not faiss_is_here():
         raise MissingPartError("this kind of index needs faiss; install noisewright[matching], or use kind='flat'.")
     import faiss as library

@@ -1,4 +1,4 @@
-r"""How likely a returned neighbour is a true one: known before a service ships, from distances alone.
+r"""Probability that a returned neighbour is a true one: known before a service ships, from distances alone.
 
 Each code differs from the one that is searched with in a binomial number of bits (:mod:`~noisewright.matching.search.debiasing`),
 a smaller one for nearer profiles. Among equals the search chooses at random, as if every code had a lot :math:`u` from 0 to 1
@@ -9,13 +9,13 @@ number of bits is smaller, or equal with a smaller lot. So
 .. math:: \Pr[\text{returned}] = \sum_h p(h) \int_0^1
           \Pr\Bigl[\sum_g \mathrm{Bin}\bigl(m_g, F_g(h-1) + u\,p_g(h)\bigr) < k\Bigr] du ,
 
-a finite sum of binomials; the integral is that of a polynomial, and is taken by a rule of Gauss and Legendre, with an error below
-one in a million. Distances are what they are, ties are counted, and nothing is simulated.
+a finite sum of binomials; the integrand is a polynomial, integrated by a Gauss-Legendre rule, with an error below one
+in a million. Distances are given, ties are counted, and nothing is simulated.
 
-**What is assumed.** Numbers of bits are taken to be independent between candidates. They share the directions and the code
-that is searched with. For profiles at right angles to each other that changes nothing about any two of them; where candidates
-are near each other, they come in or stay out together. For two candidates,
-:mod:`noisewright.matching.promises.ranking` does without that assumption.
+**What is assumed.** Numbers of bits are taken to be independent between candidates. They share the directions and the
+query code. For profiles at right angles to each other that changes nothing about any two of them; where candidates are
+near each other, they come in or stay out together. For two candidates, :mod:`noisewright.matching.promises.ranking`
+does without that assumption.
 
 >>> sure = returned_odds([0.05, 0.5], [1, 999], neighbours=1, bits=128, flip=0.1)
 >>> [float(p.round(6)) for p in sure]
@@ -42,18 +42,18 @@ __all__ = ["returned_odds", "true_odds"]
 MOST_NEIGHBOURS = 400
 """Beyond it, chances on the way are too small for floats."""
 TINY = 1e-14
-"""Numbers of bits that are less likely than this for everybody are left out."""
+"""Numbers of bits that are less likely than this for everyone are left out."""
 RULES = ((1.0, 8), (8.0, 16), (32.0, 32), (math.inf, 64))
-"""How many places a tie is evaluated at, by how many are expected to come before because of it."""
+"""Number of points at which a tie is evaluated, by the expected number ranked before because of it."""
 
 
 def true_odds(
     true: ArrayLike, others: ArrayLike, *, neighbours: int, bits: int, flip: float, step: float = 0.0
 ) -> float:
-    """The chance that one of so many returned ``neighbours`` is one of those at the distances ``true``.
+    """The chance that one of the returned ``neighbours`` is at one of the distances ``true``.
 
-    ``others`` are the distances of everybody else. With as many true ones as are returned this is the mean recall. ``step``:
-    distances are rounded to its multiples first, which makes a long list of them short.
+    ``others`` are the distances of everyone else. With as many true ones as are returned this is the mean recall.
+    ``step``: distances are rounded to its multiples first, which makes a long list of them short.
     """
     near, far = (np.asarray(part, dtype=np.float64).ravel() for part in (true, others))
     if not near.size:
@@ -69,7 +69,7 @@ def true_odds(
 
 
 def returned_odds(distances: ArrayLike, counts: ArrayLike, *, neighbours: int, bits: int, flip: float) -> Floats:
-    """For each distance, the chance that one of the ``counts`` profiles there is among the ``neighbours`` returned."""
+    """Return for each distance the chance that one of the ``counts`` profiles there is among the ``neighbours`` returned."""
     apart, many = np.asarray(distances, dtype=np.float64).ravel(), np.asarray(counts, dtype=np.int64).ravel()
     if apart.shape != many.shape or not np.all(many >= 1):
         raise ParameterError("every distance has a count of 1 or more.")
@@ -89,7 +89,7 @@ def _returned(
         return np.ones(len(which))
     before = np.cumsum(law, axis=1) - law
     expected, tied = many @ before, many @ law
-    # Beyond so many expected before it, a code is not returned; up to there the polynomial in the lot is smooth.
+    # Beyond this expected number before it, a code is not returned; up to there the polynomial in the lot is smooth.
     most = neighbours + 12 * math.sqrt(neighbours) + 40
     live = np.flatnonzero((expected < most) & (law[which].max(axis=0) > TINY))
     reach = np.minimum(1.0, (most - expected[live]) / np.maximum(tied[live], 1e-300))
@@ -129,7 +129,7 @@ def binomial_law(bits: int, chance: Floats) -> Floats:
 
 
 def _fewer(many: NDArray[np.int64], chance: Floats, which: NDArray[np.int64], k: int) -> Floats:
-    """For some groups, the chance that fewer than ``k`` come before one of its members, who is not counted."""
+    """Return for some groups the chance that fewer than ``k`` come before one of its members, who is not counted."""
     nobody = np.zeros((k, chance.shape[1]))
     nobody[0] = 1.0
     rest = nobody

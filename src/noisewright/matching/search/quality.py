@@ -1,12 +1,12 @@
-r"""How good returned neighbours are, for whoever has the true profiles: recall, and the distance that is lost.
+r"""Quality of returned neighbours, for anyone who has the true profiles: recall, and the distance that is lost.
 
-*Recall at k* is the share of the k nearest that was returned; a neighbour that is as near as the k-th counts, whoever it is.
-The *utility loss* is how much further away, on average, the returned ones are than the nearest (in units of the distance,
-from 0 to 1):
+*Recall at k* is the share of the k nearest that was returned; a neighbour that is as near as the k-th counts, anyone
+who it is. The *utility loss* is how much further away, on average, the returned ones are than the nearest (in units of
+the distance, from 0 to 1):
 
 .. math:: U = \frac{1}{k} \sum_{x \in \text{returned}} d(x_0, x) - \frac{1}{k} \sum_{x \in \text{nearest}} d(x_0, x) \ge 0 .
 
-It says more than recall where many are about equally near.
+It is more informative than recall where many are about equally near.
 
 >>> profiles = np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]])
 >>> found = search_quality(profiles, np.array([[1], [0], [3], [0]]))
@@ -31,12 +31,12 @@ __all__ = ["AS_NEAR", "Quality", "all_distances", "members", "search_quality", "
 TOGETHER = 1 << 23
 """Distances that are held at once."""
 AS_NEAR = 1e-9
-"""Distances that differ by less are equal but for rounding."""
+"""Distances that differ by less are equal except for rounding."""
 
 
 @dataclass(frozen=True)
 class Quality:
-    """What a search is worth, on average over the queries; the last two are those of neighbours drawn at random."""
+    """Quality of a search, on average over the queries; the last two are for neighbours drawn at random."""
 
     recall: float
     loss: float
@@ -53,7 +53,7 @@ def search_quality(
     *,
     family: str = "projection",
 ) -> Quality:
-    """What the ``returned`` rows are worth as neighbours of the rows ``queries`` (all of them without it).
+    """Return the quality of the ``returned`` rows as neighbours of the rows ``queries`` (all of them without it).
 
     Distances are those that the ``family`` of hashes is made for: angles, unless another one is named.
     """
@@ -63,7 +63,7 @@ def search_quality(
     start = 0
     for distances in all_distances(profiles, asked, family):
         rows = np.arange(len(distances))
-        distances[rows, asked[start : start + len(rows)]] = np.inf  # nobody is an own neighbour
+        distances[rows, asked[start : start + len(rows)]] = np.inf  # no one is an own neighbour
         found = np.take_along_axis(distances, returned[start : start + len(rows)], axis=1)
         nearest = np.partition(distances, k - 1, axis=1)[:, :k]
         distances[rows, asked[start : start + len(rows)]] = 0.0
@@ -83,7 +83,7 @@ def search_quality(
 
 
 def all_distances(profiles: Any, queries: NDArray[np.int64], family: str = "projection") -> Iterator[Floats]:
-    """The distances, by what the family of hashes is for, of some profiles to all; in blocks that memory holds."""
+    """The distances, in the distance of the family of hashes, of some profiles to all; in blocks that memory holds."""
     rows = members(profiles) if family in ("minhash", "sampling") else unit_rows(profiles)
     between = {"minhash": _jaccard, "sampling": _alone}.get(family, _angle)
     step = max(1, TOGETHER // rows.shape[0])

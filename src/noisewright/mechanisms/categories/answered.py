@@ -1,8 +1,8 @@
-r"""A mechanism whose numbered outputs are answered with labels: what the certificate of an optimal mechanism is about.
+r"""A mechanism whose numbered outputs are answered with labels: the subject of an optimal mechanism's certificate.
 
-Behind it is a mechanism over 0, 1, 2 and so on, a geometric or a response. The secret in place ``i`` is given to it as ``i``, and
-its output ``y`` is answered with ``answers[y]``. Answering is post-processing, so the promise is the source's, and the
-certificate states the answers beside the source's integers.
+Behind it is a mechanism over 0, 1, 2 and so on, a geometric or a response. The secret in place ``i`` is given to it as
+``i``, and its output ``y`` is answered with ``answers[y]``. Answering is post-processing, so the guarantee is the
+source's, and the certificate states the answers next to the source's integers.
 
 >>> import noisewright as nw
 >>> best = nw.optimal(6, epsilon="1/2", loss="absolute").certificate()
@@ -83,7 +83,7 @@ class AnsweredMechanism(BaseMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the certificate claims."""
+        """Guarantee that the certificate claims."""
         return claimed(self.stated.document)
 
     @in_kind
@@ -138,9 +138,9 @@ def draw_answers(
 
 
 def _check_places(secrets: tuple[Hashable, ...], claim: Any) -> None:
-    """That secrets lie along a line in the order of their places, neighbours no nearer than the step that was proved.
+    """Check that secrets lie along a line in the order of their places, no nearer than the proved step.
 
-    The checker proves a loss for one step of the places; which secret is in which place is stated beside that.
+    The checker proves a loss for one step of the places; which secret is in which place is stated next to that.
     """
     step, metric = Fraction(claim["distances"]["distance"]), metric_called(claim["metric"])
     distances = metric.exact(secrets)

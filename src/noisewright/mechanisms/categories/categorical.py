@@ -1,7 +1,7 @@
-r"""What mechanisms over categories share, whatever their law: the categories, the promise for any two of them, the certificate.
+r"""Base of mechanisms over categories, whatever their law: the categories, the guarantee, the certificate.
 
-Such a mechanism is a frozen dataclass on :class:`OverCategories`, with an exact ``epsilon`` that it promises for the discrete
-metric; its file holds its law and nothing else:
+Such a mechanism is a frozen dataclass on :class:`OverCategories`, with an exact ``epsilon`` that it guarantees for the
+discrete metric; its file holds its law and nothing else:
 
 >>> @dataclass(frozen=True)
 ... class Coin(OverCategories):
@@ -45,11 +45,11 @@ class OverCategories(BaseMechanism):
 
         @property
         def name(self) -> str:
-            """What it is called in certificates."""
+            """Name in certificates."""
 
         @property
         def epsilon(self) -> Fraction:
-            """The promised epsilon, exactly."""
+            """The guaranteed epsilon, exactly."""
 
     @cached_property
     def guarantee(self) -> Guarantee:

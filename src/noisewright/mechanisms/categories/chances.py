@@ -5,8 +5,9 @@ likely cases. With ``q = e^epsilon`` the table is ``(epsilon, delta)``-private f
 
 .. math:: \sum_y \max(\text{rows}[x][y] - q\,\text{rows}[x'][y],\ 0) \le \delta\,\text{total} \quad\text{for all } x, x'.
 
-**Decided exactly.** ``e^epsilon`` is no fraction for a rational ``epsilon`` other than 0, so the two sides are equal only
-where ``q`` drops out. Everywhere else enough digits of ``q`` decide, and as many as are needed are computed.
+**Decided exactly.** ``e^epsilon`` is not a fraction for a rational ``epsilon`` other than 0, so the two sides are
+equal only where ``q`` drops out. Everywhere else enough digits of ``q`` decide, and the digits that are needed are
+computed.
 
 >>> two_coins = Chances(((3, 1), (1, 3)), 4, ("no", "yes"), ("no", "yes"))  # the truth for heads, then a second coin
 >>> two_coins.private("1.0987"), two_coins.private("1.0986")                # ln 3 = 1.09861...
@@ -57,7 +58,7 @@ Row = tuple[int, ...]
 
 
 def check_promise(epsilon: Exact, delta: Exact = 0) -> tuple[Fraction, Fraction]:
-    """Epsilon and delta exactly; either may be 0, and a delta of 1 promises nothing but is a number."""
+    """Epsilon and delta exactly; either may be 0, and a delta of 1 guarantees only is a number."""
     budget, extra = as_fraction(epsilon, "epsilon"), as_fraction(delta, "delta")
     if not 0 <= budget <= LARGEST_EPSILON:
         raise ParameterError(f"epsilon must be from 0 to {LARGEST_EPSILON}, not {in_words(budget)}.")
@@ -92,7 +93,7 @@ class Chances:
         return cls(table, total, tuple(inputs), tuple(outputs))
 
     def private(self, epsilon: Exact, delta: Exact = 0) -> bool:
-        """Whether the table has this guarantee: yes and no are both proved."""
+        """Return whether the table has this guarantee: yes and no are both proved."""
         budget, extra = check_promise(epsilon, delta)
         bits = 128
         while True:
@@ -122,7 +123,7 @@ class Chances:
         return float_up(Fraction(log_bounds(factor, 128)[1], 1 << 128)) if factor > 1 else 0.0
 
     def discloses(self) -> bool:
-        """Whether some answer rules a truth out for certain."""
+        """Return whether some answer rules a truth out for certain."""
         return any(max(column) > 0 == min(column) for column in zip(*self.rows, strict=True))
 
     def channel(self) -> Channel:
@@ -139,7 +140,7 @@ class Chances:
         simulated: bool = False,
         randomness: dict[str, str] | None = None,
     ) -> Certificate:
-        """The whole numbers and the claim they prove; refused where they do not. ``randomness`` is for lots drawn by hand."""
+        """Return the integers and the claim they prove; refused where they do not. ``randomness`` is for lots drawn by hand."""
         budget, extra = check_promise(epsilon, delta)
         if not self.private(budget, extra):
             raise GuaranteeError(
@@ -166,7 +167,7 @@ class Chances:
         )
 
     def _pairs(self) -> Iterable[tuple[Row, Row]]:
-        """Ordered pairs of rows, each kind of pair once: those of a response are all alike up to the order of columns."""
+        """Ordered pairs of rows, each kind of pair once: pairs of a response are all alike up to the order of columns."""
         if len(self.rows) > 2 and self._response():
             yield self.rows[0], self.rows[1]
             return
@@ -178,7 +179,7 @@ class Chances:
                 yield here, there
 
     def _response(self) -> bool:
-        """Whether the truth has one number of cases and everything else another."""
+        """Return whether the truth has one number of cases and everything else another."""
         keep, other = self.rows[0][0], self.rows[0][-1]
         size = len(self.rows)
         return size == len(self.outputs) and all(
@@ -226,7 +227,7 @@ class ChancesMechanism(BaseMechanism):
         return self._labels[1].decode((ends[codes, :-1] <= drawn[..., None]).sum(axis=-1, dtype=np.intp), form)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The whole numbers of cases, which prove the guarantee."""
+        """Return the integer numbers of cases, which prove the guarantee."""
         return self.chances.certificate(self.name, epsilon=self.epsilon, delta=self.delta, simulated=rng is not None)
 
     def error(self, loss: str = "zero-one") -> float:
@@ -245,7 +246,7 @@ class ChancesMechanism(BaseMechanism):
 
 
 def _factor_for(here: Row, there: Row, allowed: Fraction) -> Fraction | None:
-    """The smallest factor with ``sum max(a - factor b, 0) <= allowed``; None if there is none.
+    """The smallest factor with ``sum max(a - factor b, 0) <= allowed``; None if no factor satisfies it.
 
     The sum falls piecewise linearly in the factor, with corners at the ratios ``a / b``: one of the pieces meets the limit.
     """

@@ -1,8 +1,8 @@
 r"""The exponential mechanism on a finite metric space, calibrated to the epsilon it really has.
 
-``E[x,y]`` is proportional to ``e^(-t d(x,y) / 2)``. The textbook guarantee is ``t``; because the normaliser changes little
-between near secrets the true one lies between ``t/2`` and ``t``. This constructor finds the largest ``t`` whose *true* epsilon is
-the requested one, so the same promise costs less noise.
+``E[x,y]`` is proportional to ``e^(-t d(x,y) / 2)``. The textbook guarantee is ``t``; because the normaliser changes
+little between near secrets the true one lies between ``t/2`` and ``t``. This constructor finds the largest ``t`` whose
+*true* epsilon is the requested one, so the same guarantee costs less noise.
 
 **Guarantee.** ``epsilon`` for the metric, exactly, for all pairs: the calibrated channel is certified as an integer table.
 

@@ -1,6 +1,6 @@
 r"""The explicit fair mechanism on counts: every secret keeps its own value with the same probability.
 
-For counts ``0..n`` with ``a = e^-epsilon``, ``d = |y - x|`` and ``r = min(x, n - x)`` (the room on the shorter side)
+For counts ``0..n`` with ``a = e^-epsilon``, ``d = |y - x|`` and ``r = min(x, n - x)`` (the length of the shorter side)
 the probability of output ``y`` is ``c a^d`` for ``d < r`` and ``c a^ceil((d + r)/2)`` otherwise: beyond the shorter
 side the weights of both sides are laid out on the longer one, two to a level. All rows then have the same weights in
 another order, so the diagonal ``c`` is the same for every secret (*fair*), and
@@ -45,7 +45,7 @@ LARGEST = 500
 
 
 def explicit_fair(*, epsilon: Annotated[Exact, EPSILON], within: Annotated[tuple[int, int], WITHIN]) -> FiniteMechanism:
-    """The explicit fair mechanism on the whole numbers from ``within[0]`` to ``within[1]``."""
+    """The explicit fair mechanism on the integers from ``within[0]`` to ``within[1]``."""
     budget = check_budget(epsilon)
     low, high = check_range(within)
     if high - low > LARGEST:

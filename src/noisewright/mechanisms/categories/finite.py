@@ -52,7 +52,7 @@ def mechanism(
 
 
 def closest(metric: Metric, points: Sequence[Hashable]) -> Fraction:
-    """The smallest distance above zero between two points; 1 where there is none."""
+    """The smallest distance between two different points; 1 if all points are equal."""
     distances = metric.matrix(points)
     apart = distances[(distances > 0) & np.isfinite(distances)]
     return Fraction(float(apart.min())) if apart.size else Fraction(1)
@@ -74,7 +74,7 @@ class FiniteMechanism(BaseMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What was proved about the table."""
+        """Guarantee that was proved about the table."""
         return self.certified.guarantee
 
     @in_kind

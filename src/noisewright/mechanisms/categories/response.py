@@ -131,11 +131,11 @@ class Response(Protocol):
 
     @property
     def epsilon(self) -> Fraction:
-        """The promised epsilon, exactly."""
+        """The guaranteed epsilon, exactly."""
 
     @property
     def width(self) -> int:
-        """The probabilities are whole numbers over two to this power."""
+        """The probabilities are integers over two to this power."""
 
     @property
     def keep(self) -> int:
@@ -161,7 +161,7 @@ def draw_response(response: Response, labels: Labels, values: Any, rng: np.rando
 
 @lru_cache(maxsize=64)
 def _further(size: int, width: int, keep: int, other: int) -> Alias:
-    """How many categories farther, around in a circle, the reported one is: 0 for the truth, and all others alike."""
+    """Return how many categories farther, in a circle, the reported one is: 0 for the truth."""
     return Alias(whole_thresholds([keep + place * other for place in range(size - 1)], width))
 
 
@@ -178,7 +178,8 @@ def response_proof(response: Response, precision: int) -> dict[str, Any]:
 
 
 def response_of(proof: Any, epsilon: Fraction, categories: tuple[Hashable, ...] | None) -> ResponseMechanism:
-    """The response that a proof states, over these categories or over 0, 1, 2 and so on; refused if the truth is no likelier."""
+    """The response that a proof states, over these categories or over 0, 1, 2 and so on; refused if the truth is not
+    more likely."""
     size, keep, other = proof["size"], int(proof["keep"], 16), int(proof["other"], 16)
     if size > LARGEST_COUNT or (categories is not None and len(categories) != size) or keep < other:
         raise ValueError("no randomised response")

@@ -61,7 +61,7 @@ AT_ONCE = 1 << 20
 """Thresholds that are held in memory at once."""
 
 LARGEST, SMALLEST = Fraction(10**308), Fraction(1, 10**305)
-"""Parameters, the rate and what is computed from it stay within floats."""
+"""Bound that keeps parameters, the rate and computed numbers within floats."""
 
 DOUBT = 2.0**-32
 """A uniform number this close to a threshold in floats is compared with integers."""
@@ -144,7 +144,8 @@ class SelectionMechanism(BaseMechanism):
         )
 
     def audit(self) -> MechanismAudit:
-        """The loss where one score falls and all others rise: twice the rate a step, in the limit that nobody is likely."""
+        """The loss where one score falls and all others rise: twice the rate a step, in the limit that no candidate is
+        likely."""
         words = "one score moves one way and all others the other way; the bound is approached by an unlikely candidate"
         return MechanismAudit(float_up(self.epsilon), self.guarantee.metric, None, None, None, words=words)
 
@@ -159,7 +160,7 @@ class SelectionMechanism(BaseMechanism):
         return float(scipy.special.lambertw((len(self.candidates) - 1) / math.e).real) / float(self.rate)
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: a candidate is not compared with scores; see :meth:`shortfall`."""
+        """Raise `NoLossError`: a candidate is not compared with scores; see :meth:`shortfall`."""
         raise NoLossError(f"a choice by scores has no {loss} loss; shortfall() says how far below the best it falls.")
 
     def channel(self, inputs: Sequence[Sequence[int]] | None = None) -> Channel:

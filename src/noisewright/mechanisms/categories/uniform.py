@@ -1,4 +1,5 @@
-r"""The uniform responder: any of the outputs with equal probability, whatever the secret. The baseline that tells nothing.
+r"""The uniform responder: any of the outputs with equal probability, whatever the secret. A baseline that reveals
+nothing.
 
 **Guarantee.** ``epsilon = 0``: all secrets look exactly alike. What it gets wrong is what any mechanism has to beat.
 
@@ -53,7 +54,7 @@ class UniformMechanism(BaseMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Nothing at all is told."""
+        """Guarantee of epsilon 0: outputs reveal nothing."""
         return Guarantee(0.0, Discrete())
 
     @in_kind

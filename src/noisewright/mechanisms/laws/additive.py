@@ -1,7 +1,7 @@
-r"""Laws of additive noise: whole numbers of lattice steps, symmetric about 0, likelier the nearer to it.
+r"""Laws of additive noise: an integer number of lattice steps, symmetric about 0, more likely the nearer to it.
 
-A law is known by its tail: what it does to an expected error, and what it promises two numbers that are a number of steps apart,
-both follow from that. :class:`LaplaceLaw` is here, the others are beside their mechanisms.
+A law is known by its tail: the expected error and the guarantee for two numbers at some number of steps follow from
+it. :class:`LaplaceLaw` is here, the others are next to their mechanisms.
 
 >>> law = LaplaceLaw(Fraction(2))
 >>> law.loss(3, Fraction(0)), round(law.loss(3, Fraction(1, 10)), 6)  # 3 steps apart, without and with a delta
@@ -58,13 +58,14 @@ class Law(Protocol):
         """The smallest epsilon of two numbers ``steps`` apart at this delta; rounded up."""
 
     def mass(self, k: Floats) -> Floats:
-        """``P(k)`` for whole numbers."""
+        """``P(k)`` for integers."""
 
     def tail(self, k: Floats) -> Floats:
-        """``P(noise >= k)`` for whole numbers ``k >= 1``."""
+        """``P(noise >= k)`` for integers ``k >= 1``."""
 
     def sums(self, room: Floats, loss: str) -> Floats:
-        """``sum of P(noise >= k)`` over ``k = 1..room``, each times ``2k - 1`` for the squared loss; the room may be infinite."""
+        """``sum of P(noise >= k)`` over ``k = 1..room``, each times ``2k - 1`` for the squared loss; the limit may be
+        infinite."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class LaplaceLaw:
     def sums(self, room: Floats, loss: str) -> Floats:
         rate = 1 / float(self.scale)
         a, q = math.exp(-rate), -math.expm1(-rate)
-        bounded = np.minimum(room, 800 * self.spread + 1)  # beyond, nothing is left to add, and inf * 0 is no number
+        bounded = np.minimum(room, 800 * self.spread + 1)  # beyond, nothing is left to add, and inf * 0 is NaN
         cut = np.exp(-rate * bounded)
         plain = a * -np.expm1(-rate * bounded) / q
         if loss == "absolute":
@@ -117,7 +118,7 @@ class LaplaceLaw:
 
 
 def lattice_delta(epsilon: Fraction, scale: Fraction, steps: int) -> Fraction:
-    """At least the delta of discrete Laplace noise on two whole numbers ``steps`` apart: the closed form, rounded up."""
+    """At least the delta of discrete Laplace noise on two integers ``steps`` apart: the closed form, rounded up."""
     start = (steps + epsilon * scale) // 2 + 1
     if start > steps:
         return Fraction(0)

@@ -1,21 +1,21 @@
-r"""The smallest scale of truncated Laplace noise that keeps a promise, and why it is that one.
+r"""The smallest scale of truncated Laplace noise that keeps a guarantee, and why it is that one.
 
-A true answer ``mu`` in a feasible set ``X`` is released as ``x`` in ``X`` with density proportional to
-``e^(-|x - mu|/scale)``. The normaliser ``Z(mu)`` depends on the secret and so leaks: two answers ``d`` apart are told
-apart by up to ``d/scale + |ln Z(mu) - ln Z(mu')|``. The promise is ``epsilon d / sensitivity`` for all pairs (scope
+A true answer ``mu`` in a feasible set ``X`` is released as ``x`` in ``X`` with density proportional to ``e^(-|x -
+mu|/scale)``. The normaliser ``Z(mu)`` depends on the secret and so leaks: two answers ``d`` apart are distinguished by
+up to ``d/scale + |ln Z(mu) - ln Z(mu')|``. The guarantee is ``epsilon d / sensitivity`` for all pairs (scope
 ``"metric"``), or ``epsilon`` for pairs at most ``sensitivity`` apart (scope ``"adjacent"``).
 
-:func:`continuous` solves this for real numbers, :func:`on_lattice` for the whole steps of a lattice, which is what is drawn.
-Only finitely many pairs matter, O(n) for n intervals:
+:func:`continuous` solves this for real numbers, :func:`on_lattice` for the whole steps of a lattice, which is the
+sampled law. Only finitely many pairs matter, O(n) for n intervals:
 
 * *metric*: losses add along a path, so the condition is local. ``Z`` is concave on an interval, hence ``ln Z`` is, and
   its slope is largest at the interval's ends; jumps over a gap never bind for real numbers, and are checked on a lattice;
-* *adjacent*: the loss grows with the distance, so a pair is as far apart as allowed or ends at an end of ``X``. Where both
-  answers move at a fixed distance, the promise is exceeded by ``P + Q s + R/s`` with ``s = e^(-mu/scale)`` and ``P <= 0``:
-  largest at an end of the stretch, or below zero all along it.
+* *adjacent*: the loss grows with the distance, so a pair is as far apart as allowed or ends at an end of ``X``. Where
+  both answers move at a fixed distance, the guarantee is exceeded by ``P + Q s + R/s`` with ``s = e^(-mu/scale)`` and
+  ``P <= 0``: largest at an end of the stretch, or below zero all along it.
 
-Which pairs there are is decided in whole numbers, and floats hold nothing but differences of ends: moving the whole set changes
-no digit of the scale.
+Which pairs there are is decided in integers, and floats hold only differences of ends: moving the whole set changes no
+digit of the scale.
 
 >>> from noisewright.mechanisms.laws.feasible import Feasible
 >>> half_line = Feasible.parse((0, None))
@@ -57,7 +57,7 @@ PRECISION = 320
 
 
 LARGEST_SCALE = Fraction(2) ** 900
-"""Scales beyond this or below its inverse are refused, so that floats can hold their squares with room to spare."""
+"""Scales beyond this or below its inverse are refused, so that floats can hold their squares with a wide margin."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def on_lattice(
 
 
 def ranged_proof(rate: Fraction, ranges: Sequence[Range], inputs: Sequence[Range], reach: int) -> dict[str, Any]:
-    """What a certificate says about noise inside ranges."""
+    """Return the proof of noise inside ranges, for a certificate."""
     return {
         "kind": "ranged",
         "rate": str(rate),
@@ -192,7 +192,7 @@ class _Continuous:
 
     @property
     def rounding(self) -> float:
-        """How much a float may be off that says how much of its allowance a pair uses: a few units for each interval."""
+        """Largest float error in the share of its allowance that a pair uses: a few units for each interval."""
         return (32 + 4 * len(self.lengths)) * 2.0**-53 / min(1.0, self.epsilon or 1.0)
 
     def bracket(self) -> tuple[float, float]:
@@ -203,7 +203,7 @@ class _Continuous:
         return top / 2, top
 
     def loss(self, rate: float) -> tuple[float, int]:
-        """How much the worst pair exceeds its allowance, and which pair that is."""
+        """Return how much the worst pair exceeds its allowance, and which pair that is."""
         if self.epsilon is None:
             left, right = self._sides(rate, *self.spots[0])
             found = rate * 2 * np.maximum(left, right) / (left + right) - 1
@@ -214,7 +214,7 @@ class _Continuous:
         return float(found[worst]), worst
 
     def place(self, rate: float) -> tuple[str, str]:
-        """Where the worst pair is, in words."""
+        """Return where the worst pair is, in words."""
         pair = self.pairs[self.loss(rate)[1]]
         text = " and ".join(_plain(self._number(place)) for place in dict.fromkeys(pair))
         for wall in (self.ends[0], self.ends[-1]):
@@ -227,7 +227,7 @@ class _Continuous:
         return place / self.common if abs(place) <= self.common << 1023 else math.copysign(math.inf, place)
 
     def _units(self, lengths: Sequence[int | None]) -> Floats:
-        """Lengths as floats, each rounded once; what does not end is infinite, and so is what no float could hold."""
+        """Lengths as floats, each rounded once; infinite if unbounded or beyond floats."""
         above, below = self.unit.denominator, self.unit.numerator
         top = below << 1000
         return np.array([math.inf if n is None or n * above > top else n * above / below for n in lengths])
@@ -266,7 +266,7 @@ def _ranks(lows: Sequence[int | None], places: Sequence[int]) -> list[int]:
 
 
 def _lengths(ends: Sequence[int | None]) -> list[int | None]:
-    """From each even end to the odd one after it; None where that does not end."""
+    """Return the lengths from each even end to the odd one after it; None where that does not end."""
     pairs = zip(ends[::2], ends[1::2], strict=True)
     return [None if low is None or high is None else high - low for low, high in pairs]
 

@@ -1,8 +1,10 @@
-r"""How much of a prior on [0, 1] lies in each of many equal cells: known from a distribution function, estimated from a density.
+r"""Masses of a prior on [0, 1] in each of many equal cells: known from a distribution function, estimated from a
+density.
 
-A distribution function gives the masses themselves, spikes and jumps included. A density can be looked at in finitely many places
-only, so its masses are an estimate: two Gauss rules in each cell, finer and finer where they differ. A spike that is narrower
-than the places looked at is seen if it is told of, and overlooked otherwise; nobody can tell from outside.
+A distribution function gives the masses themselves, spikes and jumps included. A density can be evaluated at finitely
+many points only, so its masses are an estimate: two Gauss rules in each cell, finer and finer where they differ. A
+spike that is narrower than the distance of these points is seen only if it is declared and may be overlooked
+otherwise.
 
 >>> [float(m) for m in from_cdf(lambda x: x**2, 4).masses], from_cdf(lambda x: x**2, 4).certain
 ([0.0625, 0.1875, 0.3125, 0.4375], True)
@@ -33,7 +35,7 @@ CLOSE_ENOUGH = 1e-11
 MOST_PIECES = 1 << 20
 MOST_CUTS = 60
 GRADED = 50
-"""Around a spike that is told of, pieces become half as long so many times."""
+"""Number of halvings of the pieces around a declared spike."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 r"""Feasible sets: where a true answer can lie, and where an output may lie.
 
 A feasible set ``X`` is a finite union of closed intervals of positive length, the ends exact numbers or open
-(unbounded). It is given by what is allowed (``within``), by what is not (``excluding``, open gaps), or by both:
+(unbounded). It is given by the allowed intervals (``within``), by open gaps (``excluding``), or by both:
 
 >>> Feasible.parse((0, 100)).kind
 'mixed'
@@ -15,7 +15,7 @@ The class of the excluded set decides which noise is private: ``none`` (nothing 
 line), ``finite gaps`` (bounded gaps in an unbounded set), ``mixed`` (a half line and something else; an interval is the
 common case).
 
-On a lattice the set becomes ranges of whole numbers (:meth:`Feasible.on`), and a true answer the nearest lattice point of
+On a lattice the set becomes ranges of integers (:meth:`Feasible.on`), and a true answer the nearest lattice point of
 the interval it lies in (:meth:`Feasible.place`).
 """
 
@@ -44,7 +44,7 @@ Interval = tuple[Exact | None, Exact | None]
 """Low and high end of an interval; None or an infinity for an open end."""
 
 Range = tuple[int | None, int | None]
-"""The first and the last whole number of a range; None where it does not end."""
+"""The first and the last integer of a range; None where it does not end."""
 
 LARGEST_FLOAT = Fraction(sys.float_info.max)
 FEW = 8
@@ -102,14 +102,14 @@ class Feasible:
 
     @property
     def shortest(self) -> Fraction | None:
-        """The length of the shortest bounded interval or gap; None when there is none."""
+        """The length of the shortest bounded interval or gap; None if nothing is bounded."""
         ends, common = self.whole
         lengths = [after - before for before, after in pairwise(ends) if before is not None and after is not None]
         return Fraction(min(lengths), common) if lengths else None
 
     @cached_property
     def whole(self) -> tuple[tuple[int | None, ...], int]:
-        """All ends from low to high as whole numbers over a common denominator, and that denominator.
+        """All ends from low to high as integers over a common denominator, and that denominator.
 
         The same numbers as in ``components``; there may be many of them, and fractions are slow.
         """
@@ -129,7 +129,7 @@ class Feasible:
         return Feasible(tuple(zip(ends[::2], ends[1::2], strict=True)))
 
     def inner(self, margin: Fraction) -> Feasible:
-        """The points at least ``margin`` away from the outer walls: where the true answers are known to be."""
+        """The points at least ``margin`` away from the outer bounds: where the true answers are known to be."""
         if margin == 0:
             return self
         if margin < 0:
@@ -148,7 +148,7 @@ class Feasible:
         return Feasible(tuple(kept))
 
     def on(self, lattice: Lattice) -> tuple[Range, ...]:
-        """The lattice points of each interval, as ranges of whole numbers.
+        """The lattice points of each interval, as ranges of integers.
 
         Refused when an interval would keep fewer than two points, when a gap would vanish, or when an end is too far out.
         """
@@ -174,12 +174,12 @@ class Feasible:
         return ranges
 
     def aligned(self, lattice: Lattice) -> bool:
-        """Whether every end is a lattice point, so that rounding never has to stay on its side of a gap."""
+        """Return whether every end is a lattice point, so that rounding never has to stay on its side of a gap."""
         ends, up, unit = self.against(lattice)
         return all((e << up) % unit == 0 for e in ends if e is not None)
 
     def against(self, lattice: Lattice) -> tuple[tuple[int | None, ...], int, int]:
-        """Whole numbers with ``end / step = (number << up) / unit`` for each end."""
+        """Integers with ``end / step = (number << up) / unit`` for each end."""
         ends, common = self.whole
         return ends, max(-lattice.exponent, 0), common << max(lattice.exponent, 0)
 
@@ -241,7 +241,7 @@ class Feasible:
 def _among(
     lows: NDArray[np.float64], highs: NDArray[np.float64], component: NDArray[np.intp], values: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Whether each value lies in its interval: with few of them, within the ends of all and in no gap."""
+    """Return whether each value lies in its interval: with few of them, within the ends of all and in no gap."""
     if len(lows) > FEW:
         return np.asarray((values >= lows.take(component)) & (values <= highs.take(component)))
     inside = (values >= lows[0]) & (values <= highs[-1])
@@ -294,7 +294,7 @@ def _intervals(given: Any, name: str) -> list[tuple[End, End]]:
 
 
 def _is_list(value: Any) -> bool:
-    """Whether it has parts; numpy's arrays without any dimension have none, nor have masked values."""
+    """Return whether it has parts; numpy's arrays without any dimension have none, nor have masked values."""
     if type(value) in (tuple, list):
         return True
     return isinstance(value, Iterable) and not isinstance(value, (str, bytes)) and getattr(value, "ndim", 1) > 0
@@ -318,7 +318,7 @@ def _end(value: Any, name: str, open_end: float) -> End:
 
 
 def _is_float(end: Fraction) -> bool:
-    """Whether a float holds it exactly; no for some that are near zero or very large."""
+    """Return whether a float holds it exactly; no for some that are near zero or very large."""
     denominator = end.denominator
     return not denominator & (denominator - 1) and end.numerator.bit_length() <= 53 and denominator.bit_length() <= 1000
 

@@ -1,9 +1,10 @@
-r"""The continuous law of Laplace noise on a half line whose side towards the wall adapts to the distance from it.
+r"""The continuous law of Laplace noise on a half line whose side towards the bound adapts to the distance from it.
 
-In units of ``sensitivity / epsilon`` let ``s`` be the distance of the true answer from the wall and ``y`` that of the output. The
-density is ``e^(-(y-s)) / Z(s)`` away from the wall and ``e^(-k(s)(s-y)) / Z(s)`` towards it, with ``Z(s) = 1 + (1 - e^(-ks))/k``:
+In units of ``sensitivity / epsilon`` let ``s`` be the distance of the true answer from the bound and ``y`` the
+distance of the output. The density is ``e^(-(y-s)) / Z(s)`` away from the bound and ``e^(-k(s)(s-y)) / Z(s)`` towards
+it, with ``Z(s) = 1 + (1 - e^(-ks))/k``:
 
-* while ``s <= s* = 3.092...``, ``k(s)`` makes the density at the wall exactly ``e^-s``;
+* while ``s <= s* = 3.092...``, ``k(s)`` makes the density at the bound exactly ``e^-s``;
 * beyond, ``k(s)`` keeps ``Z`` at its largest value ``Z* = 2.2099...``, and tends to 0.8265.
 
 It is the limit of :class:`~noisewright.mechanisms.numbers.half_line.AsymmetricLaplace` on ever finer lattices, for analysis;
@@ -59,7 +60,7 @@ class AsymmetricLaw:
         s, y = np.broadcast_arrays(self._units(mu), np.maximum(self._units(x, check=False), 0.0))
         k = np.maximum(near_rate(s), 1e-300)
         near = -np.exp(-k * np.maximum(s - y, 0.0)) * np.expm1(-k * np.minimum(y, s)) / k
-        closer = (near - np.expm1(-np.maximum(y - s, 0.0))) / self.normaliser(mu)  # the outputs between the wall and x
+        closer = (near - np.expm1(-np.maximum(y - s, 0.0))) / self.normaliser(mu)  # the outputs between the bound and x
         return np.asarray(closer if self._upwards else 1 - closer)
 
     def quantile(self, probability: ArrayLike, mu: ArrayLike) -> Floats:
@@ -69,7 +70,7 @@ class AsymmetricLaw:
             raise ParameterError("a quantile needs probabilities strictly between 0 and 1.")
         k, total = np.maximum(near_rate(s), 1e-300), self.normaliser(mu)
         below = (p if self._upwards else 1 - p) * total
-        inside = total - 1  # the mass towards the wall
+        inside = total - 1  # the mass towards the bound
         with np.errstate(divide="ignore", invalid="ignore"):
             near = np.log1p(below * k * np.exp(k * s)) / k  # mass up to y is e^(-ks) (e^(ky) - 1) / k
             far = s - np.log1p(-np.minimum(below - inside, 1 - 2.0**-53))
@@ -129,14 +130,14 @@ class AsymmetricLaw:
 
 
 def near_rate(s: ArrayLike) -> Floats:
-    """``k(s)`` of the head of this module, for distances from the wall in units of ``sensitivity / epsilon``."""
+    """``k(s)`` of the head of this module, for distances from the bound in units of ``sensitivity / epsilon``."""
     given = np.asarray(s, dtype=np.float64)
     distinct, back = np.unique(given, return_inverse=True)
     return np.array([_near_rate(v) for v in distinct.tolist()])[back].reshape(given.shape)
 
 
 def first_regime(s: float) -> float:
-    """The rate that makes the density at the wall ``e^-s``: the root v in (0, s) of ``v + ln Z = s``, over s."""
+    """The rate that makes the density at the bound ``e^-s``: the root v in (0, s) of ``v + ln Z = s``, over s."""
     if s < 1e-4:
         return s / 2 - s * s / 12
     return root(lambda v: s - v - math.log1p(-s * math.expm1(-v) / v), 1e-6 * s, s) / s
@@ -154,7 +155,7 @@ def _normaliser(s: float, k: float) -> float:
 
 
 def _switch() -> float:
-    """Where Z of the first regime is largest: its derivative there is 0, which ``d(ks)/ds = 1`` says as well."""
+    """Return where Z of the first regime is largest: its derivative there is 0, which ``d(ks)/ds = 1`` says as well."""
 
     def slope(s: float) -> float:  # along v + ln Z(s, v) = s the derivative dv/ds is 1 exactly where dZ/ds is 0
         v = s * first_regime(s)
@@ -167,6 +168,6 @@ def _switch() -> float:
 
 
 SWITCH = _switch()
-"""``s*``: up to this distance the density at the wall is ``e^-s``."""
+"""``s*``: up to this distance the density at the bound is ``e^-s``."""
 
 _LARGEST = _normaliser(SWITCH, first_regime(SWITCH))

@@ -1,7 +1,7 @@
-r"""The law of noise on ranges of whole numbers, in floats: normalisers and expected errors, for analysis.
+r"""The law of noise on ranges of integers, in floats: normalisers and expected errors, for analysis.
 
-What is drawn, and what is proved about it, is exact (:mod:`noisewright.noise.laws.ranged` and the checker of certificates); the
-floats here find the scale before it is proved, and say what error to expect.
+The sampled law and its proof are exact (:mod:`noisewright.noise.laws.ranged` and the checker of certificates); the
+floats here find the scale before it is proved, and give the expected error.
 
 >>> law = LatticeLaw(0.5, [(0, 2)])
 >>> first = np.array([0])
@@ -26,10 +26,11 @@ __all__ = ["LatticeLaw", "feasible_shares", "geometric_moments", "shifted"]
 
 
 class LatticeLaw:
-    r"""``P(j | i) = a^|i-j| / Z(i)`` on ranges of whole numbers, ``a = e^-rate``.
+    r"""``P(j | i) = a^|i-j| / Z(i)`` on ranges of integers, ``a = e^-rate``.
 
-    ``(1 - a) Z = (1 - y) + y A + (a - z) + z B``, all terms positive, with ``y = a^(L+1)`` and ``z = a^(R+1)`` for L points to
-    the left and R to the right in the range of i; A and B are the shares of what lies beyond that is feasible.
+    ``(1 - a) Z = (1 - y) + y A + (a - z) + z B``, all terms positive, with ``y = a^(L+1)`` and ``z = a^(R+1)`` for L
+    points to the left and R to the right in the range of i; A and B are the shares of feasible points beyond the
+    range.
     """
 
     def __init__(self, rate: float, ranges: Sequence[Range]) -> None:
@@ -117,7 +118,7 @@ class LatticeLaw:
             ((i - self.firsts[k] + 1, self._moments_below), (self.lasts[k] - i + 1, self._moments_above))
         ):
             inside = geometric_moments(self.rate, points)
-            # Beyond the end a distance is the way to the end plus what is left.
+            # Beyond the end a distance is the way to the end plus the rest.
             way = np.where(np.isinf(points), 0.0, points - 1)
             rest = np.where(np.isinf(points), 0.0, np.exp(-self.rate * way)) * beyond[:, k]
             sums = inside + shifted(rest, way)
@@ -176,7 +177,7 @@ def shifted(sums: Floats, by: Floats) -> Floats:
 
 
 def _moments(rate: float, firsts: Floats, lasts: Floats) -> Floats:
-    """For each range the sums of ``d^p a^d`` over the feasible points below it, d being the distance to its first."""
+    """Return for each range the sums of ``d^p a^d`` over the feasible points below it, d being the distance to its first."""
     own = geometric_moments(rate, lasts - firsts + 1)
     lengths = np.where(np.isinf(firsts), 0.0, lasts - firsts)
     found = [(0.0, 0.0, 0.0)]

@@ -1,8 +1,9 @@
-r"""The distance that a promise about rounded numbers or points is about: between the lattice points that they are rounded to.
+r"""The distance that a guarantee about rounded numbers or points is about: between the lattice points that they are
+rounded to.
 
-A mechanism that rounds its input to the nearest point of a lattice treats two inputs of one cell alike, and two inputs on
-either side of a border as if they were a whole step apart, however close they are. A loss of ``epsilon`` per unit is then
-promised for
+A mechanism that rounds its input to the nearest point of a lattice treats two inputs of one cell alike, and two inputs
+on either side of a border as if they were a whole step apart, however close they are. A loss of ``epsilon`` per unit
+is then guaranteed for
 
 .. math:: d(x, x') = |\,\mathrm{round}(x) - \mathrm{round}(x')\,|,
 
@@ -10,9 +11,9 @@ and the name of the metric says so. On a line that is less than one step away fr
 rounded one by one, and the difference is less than a step for each of them (Manhattan) or the length of a cell's diagonal
 (Euclidean).
 
-Answers of a set with gaps stay on their side of a gap: where its ends are no lattice points, an answer beside it may go to the
-second nearest point, and two answers land up to one step more apart. The metric is then told the set, and rounds as the
-mechanism does:
+Answers of a set with gaps stay on their side of a gap: where its ends are not lattice points, an answer next to it may
+go to the second nearest point, and two answers land up to one step more apart. The metric is then given the set, and
+rounds as the mechanism does:
 
 >>> beside = LatticeLine(Lattice(0), Feasible.parse([(0, 4.9), (5.1, 10)]))
 >>> beside.distance(4.9, 5.1), LatticeLine(Lattice(0)).distance(4.9, 5.1)
@@ -89,11 +90,11 @@ class LatticeLine(Line):
         return self.lattice.step
 
     def after_rounding(self, distance: Fraction, columns: int) -> Fraction:
-        """Rounded up to whole steps, and a step more beside gaps off the lattice."""
+        """Rounded up to whole steps, and a step more next to gaps off the lattice."""
         return self.lattice.step * self.steps(distance)
 
     def steps(self, distance: Fraction) -> int:
-        """How many steps apart two answers at most ``distance`` apart can land."""
+        """Return how many steps apart two answers at most ``distance`` apart can land."""
         return self.lattice.steps(distance) + (self.answers is not None and distance > 0)
 
     def _rounded(self, points: Sequence[Any]) -> list[Fraction]:
@@ -147,7 +148,7 @@ class LatticePoints(Metric):
 
 
 def rounding(lattice: Lattice) -> Fraction:
-    """How much farther apart two points of the plane can be once both are rounded to the lattice, rounded up."""
+    """Return how much farther apart two points of the plane can be once both are rounded to the lattice, rounded up."""
     return SQRT2 * lattice.step
 
 
@@ -171,15 +172,15 @@ def _beside_gaps(point: Fraction, lattice: Lattice, answers: Feasible, lows: lis
 def loss_before_rounding(guarantee: Guarantee, distance: float, loss: Callable[[Fraction], float]) -> float:
     """The largest log-ratio for two inputs that are ``distance`` apart themselves, before they are rounded.
 
-    The guarantee is about lattice points, and its ``bound`` takes their distance; ``loss`` says what inputs may lose that are
-    at some distance above 0, rounding counted in.
+    The guarantee is about lattice points, and its ``bound`` takes their distance; ``loss`` is the loss of inputs at
+    some positive distance, including rounding.
     """
-    plain = guarantee.bound(distance)  # refuses what is no distance
+    plain = guarantee.bound(distance)  # rejects an invalid distance
     return plain if plain in (0, math.inf) else loss(as_fraction(distance))
 
 
 def metric_of(lattice: Lattice, sensitivity: Fraction, scope: Scope, answers: Feasible | None = None) -> Metric:
-    """The metric of a promise about rounded numbers, one unit being one ``sensitivity``.
+    """The metric of a guarantee about rounded numbers, one unit being one ``sensitivity``.
 
     Between neighbours it is the plain line: numbers at most one sensitivity apart are covered, because the noise is made for
     the most steps that they can land apart. ``answers``: the set whose gaps rounding does not cross, where that matters.

@@ -1,8 +1,8 @@
 """The root of a continuous function between two places where its signs differ, by Chandrupatla's method.
 
-Inverse quadratic interpolation where the last three points say that it is safe, bisection otherwise; usually ten steps in all. It
-is the one solver that mechanisms for numbers need, and having it here spares everybody who uses one of them the half second that
-loading SciPy's optimisers takes.
+Inverse quadratic interpolation where the last three points say that it is safe, bisection otherwise; usually ten steps
+in all. It is the one solver that mechanisms for numbers need, and having it here spares everyone who uses one of them
+the half second that loading SciPy's optimisers takes.
 
 >>> abs(root(lambda x: x * x - 2, 0, 2) - math.sqrt(2)) <= 4e-16
 True
@@ -30,7 +30,7 @@ def root(
     xtol: float = 0.0,
     rtol: float = 2 * sys.float_info.epsilon,
 ) -> float:
-    """Where ``function`` changes its sign between ``low`` and ``high``, to within ``xtol + rtol * |root|``."""
+    """Return where ``function`` changes its sign between ``low`` and ``high``, to within ``xtol + rtol * |root|``."""
     # The bracket is x1..x2, x1 the newest point, and x3 the one that was left out last.
     x1, f1, x2, f2 = float(low), float(function(low)), float(high), float(function(high))
     if f1 == 0 or f2 == 0:

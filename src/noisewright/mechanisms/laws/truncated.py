@@ -115,7 +115,7 @@ class TruncatedLaplace:
 
     @cached_property
     def _below(self) -> Floats:
-        """For each interval the mass below its low end, in scales, as seen from that end."""
+        """Mass for each interval below its low end, in scales, as seen from that end."""
         return feasible_shares(1 / self.scale, self._lows[1:] - self._highs[:-1], (self._highs - self._lows)[:-1])
 
     @cached_property

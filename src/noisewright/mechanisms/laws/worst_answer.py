@@ -32,12 +32,12 @@ Losses = Callable[[Places, Places, Floats, Floats], Floats]
 """From intervals, lattice points in them, and the ends of their cells to the expected losses of the worse ends."""
 
 PROBES = 257
-"""Places that are looked at in each stretch before the search looks closer."""
+"""Points that are evaluated in each stretch before the search looks closer."""
 
 
 @dataclass(frozen=True)
 class RoundingCells:
-    """For each interval of true answers its first and last cell: the lattice points, infinite where the interval is open,
+    """First and last cell for each interval of true answers: the lattice points, infinite where the interval is open,
     and how far the lowest and the highest answer are from them, in steps."""
 
     firsts: Floats
@@ -77,9 +77,9 @@ class RoundingCells:
 def worst_answer(cells: RoundingCells, spread: float, losses: Losses) -> float:
     """The largest loss of any true answer.
 
-    ``spread``: the noise in steps; an end of the set is forgotten 70 spreads away from it, so open ends are followed that far.
-    Losses vary smoothly from one point to the next except at the ends of an interval, so the search looks at all ends, at
-    evenly spread places beside them and in between, and then closer and closer around the worst.
+    ``spread``: the noise in steps; an end of the set is forgotten 70 spreads away from it, so open ends are followed
+    that far. Losses vary smoothly from one point to the next except at the ends of an interval, so the search looks at
+    all ends, at evenly spread places next to them and in between, and then closer and closer around the worst.
     """
     far = np.ceil(70 * spread) + 2
     first = np.where(np.isinf(cells.firsts), np.where(np.isinf(cells.lasts), 0.0, cells.lasts - far), cells.firsts)

@@ -1,19 +1,19 @@
 r"""Additive mechanisms: integer noise of a stated law on a public lattice, the output perhaps snapped into a feasible set.
 
 A number is rounded to the nearest point of the lattice (part of the query), noise is added in whole steps, and with
-``within`` the sum is moved to the nearest lattice point of the feasible set. Moving the *output* is post-processing, so
-the promise is that of the noise, whatever the set looks like. A *true value* outside the set is
+``within`` the sum is moved to the nearest lattice point of the feasible set. Moving the *output* is post-processing,
+so the guarantee of the noise holds for any set. A *true value* outside the set is
 
 * refused (``outside="refuse"``), without being shown;
 * moved to the nearer end first (``outside="clamp"``, for one interval only: across a gap it would part near values);
 * taken as it is (``outside="keep"``): noise is added where it lies, and only the output is moved.
 
 **Guarantee.** Two numbers at most ``sensitivity`` apart are at most ``ceil(sensitivity / step)`` steps apart after
-rounding, and the law is calibrated for that many steps (``scope="adjacent"``). With ``scope="metric"`` distances are
-those between the lattice points that numbers are rounded to, and the metric's name says so; ``map`` takes the distance of
-the numbers themselves, and counts rounding in.
+rounding, and the law is calibrated for that number of steps (``scope="adjacent"``). With ``scope="metric"`` distances
+are those between the lattice points that numbers are rounded to, and the metric's name says so; ``map`` takes the
+distance of the numbers themselves, and counts rounding in.
 
-The laws are in :mod:`~noisewright.mechanisms.laws.additive` and beside their mechanisms.
+The laws are in :mod:`~noisewright.mechanisms.laws.additive` and next to their mechanisms.
 
 >>> from noisewright.mechanisms.laws.additive import LaplaceLaw
 >>> laplace = LaplaceLaw(scale=Fraction(2))  # in steps
@@ -119,7 +119,8 @@ def additive_of(law: Callable[[Any], Law], certificate: Certificate) -> Additive
 
 
 def choose_lattice(lattice: Exact, sensitivity: Fraction, spread: Fraction) -> Lattice:
-    """The lattice with the given step, or for ``"auto"`` one that is fine beside the sensitivity and the size of the noise.
+    """The lattice with the given step, or for ``"auto"`` one that is fine next to the sensitivity and the size of the
+    noise.
 
     Refused when the noise could leave the numbers that floats hold exactly.
     """
@@ -153,7 +154,7 @@ class AdditiveMechanism:
 
     @property
     def steps(self) -> int:
-        """How many lattice steps apart two values can be that are at most ``sensitivity`` apart."""
+        """Return how many lattice steps apart two values can be that are at most ``sensitivity`` apart."""
         return self.lattice.steps(self.sensitivity)
 
     @property
@@ -168,7 +169,7 @@ class AdditiveMechanism:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised, one unit being one ``sensitivity``."""
+        """Guarantee, one unit being one ``sensitivity``."""
         metric = metric_of(self.lattice, self.sensitivity, self.scope)
         return Guarantee.exactly(self.epsilon, metric, delta=self.delta, scope=self.scope)
 
@@ -240,7 +241,7 @@ class AdditiveMechanism:
         return worst * float(self.lattice.step) ** (1 if loss == "absolute" else 2)
 
     def channel(self, inputs: Any = None) -> Channel:
-        """The channel over a bounded range; ``inputs`` chooses other true values (lattice points) than those of the range."""
+        """The channel over a bounded range; ``inputs`` chooses other true values (lattice points) than the range's."""
         ranges = self._ranges
         if ranges is None or ranges[0][0] is None or ranges[-1][1] is None:
             raise NoChannelError(f"{self.name} has infinitely many outputs; give it a bounded range with within=.")
@@ -282,7 +283,7 @@ class AdditiveMechanism:
         if self.within is None or self._ranges is None or self.outside == "keep":
             return self.lattice.indices(given)
         placed, component = self.within.place(given, self.lattice, self._ranges, self.outside)
-        # Beside a gap a value stays where it is rounded to, so that rounding never parts two values any further.
+        # Next to a gap a value stays where it is rounded to, so that rounding never parts two values any further.
         return placed if component is None else self.lattice.indices(given)
 
     def _lattice_points(self, inputs: Any) -> Indices:
@@ -357,7 +358,7 @@ def _loss_of(apart: Floats, loss: str) -> Floats:
 
 
 def snap(indices: Indices, ranges: tuple[Range, ...]) -> Indices:
-    """The nearest whole number in a union of ranges; from the middle of a gap the lower one."""
+    """The nearest integer in a union of ranges; from the middle of a gap the lower one."""
     middles = np.array([(high + low) // 2 for (_, high), (low, _) in pairwise(ranges)], dtype=np.int64)  # type: ignore[operator]
     lows = np.array([-(1 << 62) if low is None else low for low, _ in ranges], dtype=np.int64)
     highs = np.array([1 << 62 if high is None else high for _, high in ranges], dtype=np.int64)

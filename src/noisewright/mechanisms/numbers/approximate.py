@@ -1,19 +1,20 @@
-r"""Laplace noise for ``(epsilon, delta)``: what a small delta saves, exactly.
+r"""Laplace noise for ``(epsilon, delta)``: the exact saving by a small delta.
 
 Continuous Laplace noise of scale ``b`` on numbers at most ``D`` apart has the exact profile ``delta(epsilon) = max(0, 1
 - e^((epsilon - D/b)/2))``, so the smallest scale for ``(epsilon, delta)`` is ``b* = D / (epsilon - 2 ln(1 - delta))``.
 The older sufficient rule ``D / (epsilon - ln(1 - delta))`` adds more noise than needed.
 
-On the lattice the same is done for the law that is drawn. With ``a = e^(-1/t)``, neighbours ``m`` steps apart and
-``s = floor((m + epsilon t)/2) + 1``, the first output that is more than ``e^epsilon`` times likelier from one of them,
+On the lattice the same is done for the law that is drawn. With ``a = e^(-1/t)``, neighbours ``m`` steps apart and ``s
+= floor((m + epsilon t)/2) + 1``, the first output that is more than ``e^epsilon`` times more likely from one of them,
 
 .. math:: \delta(\epsilon) = 1 - \frac{a^{m + 1 - s} + e^{\epsilon} a^{s}}{1 + a} \quad (s \le m), \qquad 0 \text{ otherwise,}
 
 which is how much of the output lies from ``s`` on, in excess. ``t`` is the smallest scale, up to one part in ``2^40``,
 for which integers prove it.
 
-**Guarantee.** ``(epsilon, delta)`` between numbers at most ``sensitivity`` apart, exactly; ``epsilon = 0`` is allowed. Delta is
-an extra probability that any event may have beyond the factor ``e^epsilon``, not the probability that the promise fails.
+**Guarantee.** ``(epsilon, delta)`` between numbers at most ``sensitivity`` apart, exactly; ``epsilon = 0`` is allowed.
+Delta is an extra probability that any event may have beyond the factor ``e^epsilon``, not the probability that the
+guarantee fails.
 
 >>> income = approximate_laplace(epsilon=1, delta="0.1")
 >>> round(income.scale, 4)

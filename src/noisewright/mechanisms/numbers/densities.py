@@ -60,7 +60,7 @@ NEAR = 1e-6
 """Pairs this far apart (in units of the sensitivity) are tried at every end point: the local loss peaks there."""
 
 ROUNDING = 1e-12
-"""A loss that exceeds epsilon by less than this is taken for equality; what it adds to a delta is smaller still."""
+"""A loss that exceeds epsilon by less than this is taken for equality; its addition to a delta is smaller still."""
 
 
 def laplace_density(
@@ -148,7 +148,7 @@ class PairLoss:
     """The largest absolute log-ratio of two densities, the output where it is attained, and the locations.
 
     Where the ratio has no bound, ``output`` is the infinity in whose direction it grows. The first of ``pair`` is the
-    likelier.
+    more likely.
     """
 
     value: float
@@ -246,7 +246,7 @@ def audit_family(
 ) -> MechanismAudit:
     """The largest loss over all pairs of ``locations``: per sensitivity (``"metric"``) or within one (``"adjacent"``).
 
-    The loss of each pair is exact, the pairs are those given: a value above the promise is a proof that it fails, a
+    The loss of each pair is exact, the pairs are those given: a value above the guarantee is a proof that it fails, a
     value below is evidence that it holds. :func:`audit_locations` gives the places where it is known to be tight.
     """
     laws = [density(float(place)) for place in sorted(set(locations))]
@@ -288,7 +288,7 @@ def _same_set(first: LaplaceDensity, second: LaplaceDensity) -> None:
 
 
 def _kinks(first: LaplaceDensity, second: LaplaceDensity) -> list[float]:
-    """Where the log-ratio can turn: the locations, and the finite ends of the set."""
+    """Return where the log-ratio can turn: the locations, and the finite ends of the set."""
     ends = (end for piece in first.pieces for end in piece if math.isfinite(end))
     return sorted({first.location, second.location, *ends})
 

@@ -8,9 +8,10 @@ because ``P(k - m)/P(k)`` rises with ``k``; it grows with ``m``, so nearer neigh
 calibrated on this sum, not on its continuous limit, and not by the classical formula ``sqrt(2
 ln(1.25/delta))/epsilon``, which wastes noise and is false for large epsilon.
 
-**Guarantee.** ``(epsilon, delta)`` between numbers at most ``sensitivity`` apart, exactly: the certificate encloses the
-sum with integers. Delta is an extra probability that any event may have beyond the factor ``e^epsilon``, not the
-probability that the promise fails. The sum goes in runs of up to ``sigma / 2^13`` steps, which costs less than 0.01 % of sigma.
+**Guarantee.** ``(epsilon, delta)`` between numbers at most ``sensitivity`` apart, exactly: the certificate encloses
+the sum with integers. Delta is an extra probability that any event may have beyond the factor ``e^epsilon``, not the
+probability that the guarantee fails. The sum goes in runs of up to ``sigma / 2^13`` steps, which costs less than 0.01
+% of sigma.
 
 >>> mean = gaussian(epsilon=1, delta="1e-5", sensitivity=2)
 >>> round(mean.scale, 3), round(2 * analytic_sigma(1, 1e-5), 3), round(2 * classical_sigma(1, 1e-5), 3)
@@ -121,7 +122,7 @@ def classical_sigma(epsilon: float, delta: float) -> float:
 
 @dataclass(frozen=True)
 class GaussianLaw:
-    """``P(k)`` proportional to ``e^(-k^2 / (2 sigma^2))``; ``epsilon`` is what it was calibrated for, at some delta."""
+    """``P(k)`` proportional to ``e^(-k^2 / (2 sigma^2))``; ``epsilon`` is its calibration target, at some delta."""
 
     sigma: Fraction
     epsilon: Fraction
@@ -146,7 +147,7 @@ class GaussianLaw:
         return {"law": "discrete gaussian", "sigma": str(self.sigma), "stride": self.stride}
 
     def loss(self, steps: int, delta: Fraction) -> float:
-        # Floats find it, and the sum that the checker encloses confirms it; at the latest at the promised epsilon.
+        # Floats find it, and the sum that the checker encloses confirms it; at the latest at the guaranteed epsilon.
         found, more = (
             smallest_epsilon(lambda e: _float_delta(float(e), steps, self.spread) <= float(delta), self.epsilon),
             2.0**-36,

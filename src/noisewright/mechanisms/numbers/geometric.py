@@ -1,7 +1,7 @@
 r"""The geometric mechanism: integer noise with two geometric tails, unbounded or clamped to a range.
 
-A whole number ``x`` is released as ``x + Z`` with ``P(Z = k) = (1-a)/(1+a) a^|k|`` and ``a = e^(-epsilon/sensitivity)``; with
-``within=(low, high)`` the sum is then clamped (the *truncated* geometric). Every two secrets are exactly
+An integer ``x`` is released as ``x + Z`` with ``P(Z = k) = (1-a)/(1+a) a^|k|`` and ``a = e^(-epsilon/sensitivity)``;
+with ``within=(low, high)`` the sum is then clamped (the *truncated* geometric). Every two secrets are exactly
 ``epsilon |x - x'| / sensitivity`` apart, and on a line no mechanism with that guarantee is better for monotone losses.
 
 A range that does not hold all secrets (``outside="keep"``, the *over-truncated* geometric) is private too, but it is no
@@ -63,7 +63,7 @@ def geometric(
     within: Annotated[tuple[int, int] | None, WITHIN] = None,
     outside: Annotated[str, OUTSIDE] = "refuse",
 ) -> GeometricMechanism:
-    """The geometric mechanism on whole numbers.
+    """The geometric mechanism on integers.
 
     ``within=(low, high)`` clamps outputs to a public range. A secret outside it is refused (``outside="refuse"``),
     moved to the nearer end first (``outside="clamp"``, which brings no two secrets farther apart and so keeps the
@@ -82,7 +82,7 @@ def geometric(
 
 
 def check_range(within: tuple[int, int], single: bool = False) -> tuple[int, int]:
-    """A range of whole numbers, refused if it is none; ``single`` allows a range of one number."""
+    """A range of integers, refused if it is none; ``single`` allows a range of one number."""
     ends: tuple[object, ...]
     try:
         ends = tuple(within)

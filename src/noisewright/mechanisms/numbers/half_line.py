@@ -1,10 +1,11 @@
-r"""Laplace noise on a half line whose side towards the wall adapts to the distance from it.
+r"""Laplace noise on a half line whose side towards the bound adapts to the distance from it.
 
-Away from the wall the density falls as ``e^(-d)`` with the distance ``d`` from the true answer, in units of ``sensitivity /
-epsilon``, and towards the wall as ``e^(-k d)``, where ``k`` depends on how far away the wall is
-(:mod:`~noisewright.mechanisms.laws.half_line`). All answers share one tail, so no output ever tells two answers apart by more
-than ``epsilon`` times their distance, while noise with one scale for both sides needs twice ``sensitivity / epsilon`` for that
-promise. Close to the wall the expected error is about half of what one scale gives.
+Away from the bound the density falls as ``e^(-d)`` with the distance ``d`` from the true answer, in units of
+``sensitivity / epsilon``, and towards the bound as ``e^(-k d)``, where ``k`` depends on how far away the bound is
+(:mod:`~noisewright.mechanisms.laws.half_line`). All answers share one tail, so no output ever distinguishes two
+answers by more than ``epsilon`` times their distance, while noise with one scale for both sides needs twice
+``sensitivity / epsilon`` for that guarantee. Close to the bound the expected error is about half the error of one
+scale.
 
 **Guarantee.** ``epsilon`` per ``sensitivity`` units of the line between any two true answers (scope ``metric``). An answer
 is rounded to one of its two nearest lattice points at random, in proportion, and the mechanism is drawn from the lattice
@@ -65,7 +66,7 @@ RESOLUTION_BITS = 5
 MOST_RATES = 4096
 PRECISION = 320
 SLACK = Fraction(1, 1 << 24)
-"""The share of the budget that is left unused, so that rounding the near rates cannot break the promise."""
+"""The share of the budget that is left unused, so that rounding the near rates cannot break the guarantee."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class AsymmetricLaplace(BaseMechanism):
     ) -> AsymmetricLaplace:
         """Find the near rates on the lattice, and prove them."""
         chosen = Lattice.asked(lattice) or Lattice.for_scale(sensitivity / epsilon, bits=RESOLUTION_BITS)
-        feasible.on(chosen)  # refuses a wall that is too far out
+        feasible.on(chosen)  # refuses a bound that is too far out
         # Inputs are rounded at random, which allows neighbouring steps a factor of 1 + budget; see the checker.
         budget = epsilon * chosen.step / sensitivity
         if budget * MOST_RATES < CONSTANT_FROM:
@@ -106,7 +107,7 @@ class AsymmetricLaplace(BaseMechanism):
 
     @property
     def scale(self) -> Fraction:
-        """The scale of the tail away from the wall."""
+        """The scale of the tail away from the bound."""
         return self.lattice.step / self.tail
 
     @property
@@ -151,7 +152,7 @@ class AsymmetricLaplace(BaseMechanism):
         up, wall = first is not None, float(first if first is not None else last or 0)
         steps = exact_floats(values).reshape(-1) * 2.0**-self.lattice.exponent
         away, cuts = (steps - wall) * (1 if up else -1), self.lattice.first_from(places)
-        cuts = cuts - wall if up else wall - cuts + 1  # from a wall above, what is below a place is not nearer than it
+        cuts = cuts - wall if up else wall - cuts + 1  # from a bound above, a point below a place is not nearer than it
         away = np.maximum(away, 0.0)
         whole = np.floor(away).astype(np.int64)
         share = (away - whole).reshape(-1, 1)
@@ -159,7 +160,7 @@ class AsymmetricLaplace(BaseMechanism):
         return np.asarray(chance if up else 1 - chance)
 
     def _nearer(self, i: NDArray[np.int64], places: Floats) -> Floats:
-        """The chance of an output fewer than so many steps from the wall, for a lattice point ``i`` steps from it."""
+        """The chance of an output fewer than the given steps from the bound, for a lattice point ``i`` steps from it."""
         rates = np.array([float(r) for r in (self.near[0], *self.near)])[np.minimum(i, len(self.near))].reshape(-1, 1)
         towards, away = self._sums(i)
         total, rows = (towards[0] + away[0]).reshape(-1, 1), i.astype(np.float64).reshape(-1, 1)
@@ -188,9 +189,9 @@ class AsymmetricLaplace(BaseMechanism):
     def audit(self) -> MechanismAudit:
         """The largest loss per unit of distance between real answers, which are rounded at random.
 
-        Between the lattice points ``i`` and ``i + 1`` the probability of an output runs straight from ``p`` to ``q``, so its
-        logarithm changes fastest beside the smaller: by ``max(p/q, q/p) - 1`` per step. The outputs 0, i and i + 1 decide, and
-        far from the wall the tails, ``e^tail - 1``.
+        Between the lattice points ``i`` and ``i + 1`` the probability of an output runs straight from ``p`` to ``q``,
+        so its logarithm changes fastest next to the smaller: by ``max(p/q, q/p) - 1`` per step. The outputs 0, i and i
+        + 1 decide, and far from the bound the tails, ``e^tail - 1``.
         """
         near = np.array([float(rate) for rate in (self.near[0], *self.near, self.near[-1])])
         i, tail = np.arange(near.size, dtype=np.float64), float(self.tail)
@@ -223,14 +224,14 @@ class AsymmetricLaplace(BaseMechanism):
         check_loss(loss)
         if loss == "zero-one":
             return 1.0
-        # Beyond the last rate the error only moves towards its limit, which is reached when the wall is forgotten.
+        # Beyond the last rate the error only moves towards its limit, which is reached when the bound is forgotten.
         far = int(50 / self.near[-1])
         places = np.unique(np.append(np.arange(len(self.near) + 1), np.linspace(len(self.near), far, 500).astype(int)))
         order = 1 if loss == "absolute" else 2
         (near, away), (next_near, next_away) = self._sides(places), self._sides(places + 1)
         here, there = near[order] + away[order], next_near[order] + next_away[order]
-        # At i + t the loss is (1 - t) here + t there + t (1 - t) extra: outputs on the far side are farther away by t from
-        # i and by 1 - t from i + 1, the others nearer; i itself counts among the outputs away from the wall.
+        # At i + t the loss is (1 - t) here + t there + t (1 - t) extra: outputs on the far side are farther away by t
+        # from i and by 1 - t from i + 1, the others nearer; i itself counts among the outputs away from the bound.
         if loss == "absolute":
             own = self._own(places)
             extra = (near[0] + 2 * own - away[0]) + (next_away[0] - next_near[0])
@@ -239,7 +240,7 @@ class AsymmetricLaplace(BaseMechanism):
         with np.errstate(divide="ignore", invalid="ignore"):
             inside = np.where(extra > 0, np.clip(0.5 + (there - here) / (2 * extra), 0, 1), 0.0)
         worst = max(float(((1 - t) * here + t * there + t * (1 - t) * extra).max()) for t in (0.0, 1.0, inside))
-        # Answers between the wall and the first lattice point go there, and the one at the wall fares worst.
+        # Answers between the bound and the first lattice point go there, and the one at the bound fares worst.
         cells = RoundingCells.of(self.feasible, self.lattice, clipped=True)
         apart = -float(cells.lowest[0]) if self.feasible.low is not None else float(cells.highest[0])
         worst = max(worst, float(here[0]) + apart**order + (2 * apart * float(away[1][0]) if order == 2 else 0.0))
@@ -251,7 +252,7 @@ class AsymmetricLaplace(BaseMechanism):
         return np.asarray(1 / (towards[0] + away[0]))
 
     def _sides(self, places: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """``E d^p`` for p = 0, 1, 2 over the outputs towards the wall, and over the others, the point itself included."""
+        """``E d^p`` for p = 0, 1, 2 over the outputs towards the bound, and over the others, the point itself included."""
         towards, away = self._sums(places)
         total = towards[0] + away[0]
         return np.asarray(towards / total), np.asarray(away / total)
@@ -287,9 +288,9 @@ class AsymmetricLaplace(BaseMechanism):
 
 
 def _near_rates(tail: float, count: int) -> list[Fraction]:
-    r"""Near rates for ``1, ..., count`` steps from the wall.
+    r"""Near rates for ``1, ..., count`` steps from the bound.
 
-    With ``Z(i, r) = 1/(1 - a) + sum_{d=1}^{i} e^{-r d}``, each rate is the largest for which the wall's probability
+    With ``Z(i, r) = 1/(1 - a) + sum_{d=1}^{i} e^{-r d}``, each rate is the largest for which the bound's probability
     ``e^{-i r} / Z`` falls by no more than ``a`` a step and ``Z`` does not fall.
     """
     q = -math.expm1(-tail)

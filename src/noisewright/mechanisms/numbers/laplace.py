@@ -15,15 +15,15 @@ anything else       2 times that (less with ``margin``)     a root; on an interv
 
 (on the lattice a little less, since the root is found for the lattice law itself).
 
-**Guarantee.** ``scope="adjacent"``: ``epsilon`` for true answers at most one sensitivity apart, and by steps from neighbour to
-neighbour for farther ones if the set has no gaps; with gaps nothing for farther ones. ``scope="metric"``: the first,
-and for all true answers ``epsilon`` times their distance in sensitivities, measured between the *lattice points* they are
-rounded to, as the name of the metric says (between the answers themselves for asymmetric noise, which rounds at random); an
-answer is rounded on its side of a gap, and the metric knows the gaps whose ends are no lattice points;
-``map`` takes the distance of the answers themselves, and counts rounding in.
-Proved in integers about the very law that is drawn. Condition: true answers lie in the feasible set, ``margin`` away from
-excluded half lines, and the certificate says which answers are covered; others are refused, or clamped where the set is one
-interval, which brings no two answers farther apart.
+**Guarantee.** ``scope="adjacent"``: ``epsilon`` for true answers at most one sensitivity apart, and by steps from
+neighbour to neighbour for farther ones if the set has no gaps; with gaps nothing for farther ones. ``scope="metric"``:
+the first, and for all true answers ``epsilon`` times their distance in sensitivities, measured between the *lattice
+points* they are rounded to, as the name of the metric says (between the answers themselves for asymmetric noise, which
+rounds at random); an answer is rounded on its side of a gap, and the metric knows the gaps whose ends are not lattice
+points; ``map`` takes the distance of the answers themselves, and counts rounding in. Proved in integers about the very
+law that is drawn. Condition: true answers lie in the feasible set, ``margin`` away from excluded half lines, and the
+certificate states which answers are covered; others are refused, or clamped where the set is one interval, which
+brings no two answers farther apart.
 
 >>> share = laplace(epsilon=1, sensitivity=1, within=(0, 100))
 >>> 0 <= share.release(97.5) <= 100
@@ -99,11 +99,11 @@ def laplace(
 ) -> LaplaceMechanism | AsymmetricLaplace:
     """The Laplace mechanism with outputs inside a feasible set; see the head of this module.
 
-    ``within``: an interval ``(low, high)`` with None for an open end, or several; ``excluding``: open gaps. ``margin``: how far
-    true answers are known to stay from excluded half lines. ``shape``: on a half line the metric scope uses noise with a
-    steeper far side (``"asymmetric"``) unless told otherwise. ``lattice``: its step, a power of two, or a
-    :class:`~noisewright.noise.Lattice`; by default at most 1/512 of the scale and of the sensitivity, and finer than every
-    interval and gap.
+    ``within``: an interval ``(low, high)`` with None for an open end, or several; ``excluding``: open gaps.
+    ``margin``: distance that true answers are known to keep from excluded half lines. ``shape``: on a half line the
+    metric scope uses noise with a steeper far side (``"asymmetric"``) unless stated otherwise. ``lattice``: its step,
+    a power of two, or a :class:`~noisewright.noise.Lattice`; by default at most 1/512 of the scale and of the
+    sensitivity, and finer than every interval and gap.
     """
     budget, width, _ = checked(epsilon, sensitivity)
     feasible = Feasible.parse(within, excluding).as_floats()
@@ -134,7 +134,8 @@ def laplace(
         )
     if len(ranges) > 1 and not (feasible.aligned(chosen) and inner.aligned(chosen)):
         reach += 1  # rounding that has to stay on its side of a gap can move two answers one step farther apart
-    # A step counts as 1/reach of a sensitivity, so that also the metric promise gives epsilon to real answers that far apart.
+    # A step counts as 1/reach of a sensitivity, so that also the metric guarantee gives epsilon to real answers that
+    # far apart.
     found = on_lattice(
         ranges, inputs, epsilon=budget, step=Fraction(1, reach), scope=scope, reach=reach, lattice=chosen
     )
@@ -190,7 +191,7 @@ class LaplaceMechanism(BaseMechanism):
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value."""
         indices, which = self.inner.place(values, self.lattice, self.inputs, self.outside)
-        drawn = self._sampler.draw(indices, which, rng) if indices.size else indices  # tables only for what is drawn
+        drawn = self._sampler.draw(indices, which, rng) if indices.size else indices  # tables only for sampled values
         released = self.lattice.values(drawn)
         return float(released) if released.ndim == 0 else released
 
@@ -267,7 +268,7 @@ class LaplaceMechanism(BaseMechanism):
 
     @property
     def _beside_gaps(self) -> bool:
-        """Whether rounding that stays on its side of a gap can move two answers one step farther apart."""
+        """Return whether rounding that stays on its side of a gap can move two answers one step farther apart."""
         return self.reach > self.lattice.steps(self.sensitivity)
 
     @cached_property
@@ -286,7 +287,7 @@ def _lattice(
     scope: Scope,
     margin: Fraction,
 ) -> Lattice:
-    """The lattice that was asked for, or one chosen from the public parameters alone."""
+    """The lattice requested, or one chosen from the public parameters alone."""
     if (given := Lattice.asked(asked)) is not None:
         return given
     lengths = [s for s in (feasible.shortest, inner.shortest) if s is not None]

@@ -1,8 +1,7 @@
 r"""Snapping: noise first, then the nearest valid output. Private whatever the valid set looks like.
 
-``x -> nearest point of X`` applied to a noisy answer looks at nothing but that answer, so the promise is the one the
-noise had: also when ``X`` has gaps. What it costs is shape: the probability that fell outside piles up at the ends of
-``X``.
+``x -> nearest point of X`` applied to a noisy answer looks at only that answer, so the guarantee is the one the noise
+had: also when ``X`` has gaps. What it costs is shape: the probability that fell outside piles up at the ends of ``X``.
 
 >>> age = snapped_laplace(epsilon=1, sensitivity=2, within=(0, 120))
 >>> 0 <= age.release(31.5) <= 120
@@ -67,8 +66,8 @@ def snapped_laplace(
     """Unbounded lattice Laplace noise of scale ``sensitivity / epsilon``, then the nearest point of ``within``.
 
     **Guarantee.** ``epsilon`` between numbers at most ``sensitivity`` apart; with ``scope="metric"`` ``epsilon`` per
-    ``sensitivity`` for all pairs of rounded numbers. The noise is the same; the certificate proves the one that was
-    asked for.
+    ``sensitivity`` for all pairs of rounded numbers. The noise is the same; the certificate proves the one of the
+    requested scope.
     """
     budget, size, _ = checked(epsilon, sensitivity)
     grid = choose_lattice(lattice, size, size / budget)
@@ -105,7 +104,7 @@ def snapped(mechanism: Mechanism, within: Within) -> Mechanism:
 
 
 def unsnapped(mechanism: Mechanism) -> Mechanism:
-    """The mechanism whose outputs are moved: what a promise is about, since moving them is post-processing."""
+    """Return the mechanism whose outputs are moved: the subject of the guarantee, since moving them is post-processing."""
     while isinstance(mechanism, SnappedMechanism):
         mechanism = mechanism.inner
     return mechanism
@@ -120,12 +119,12 @@ class SnappedMechanism:
 
     @property
     def name(self) -> str:
-        """The name of what was snapped."""
+        """Name of the mechanism whose outputs are snapped."""
         return f"snapped {self.inner.name}"
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of the inner mechanism."""
+        """The guarantee of the inner mechanism."""
         return self.inner.guarantee
 
     @in_kind
@@ -140,7 +139,7 @@ class SnappedMechanism:
         return self.inner.map(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The inner certificate, with a note of what happens to the outputs afterwards."""
+        """The inner certificate, with a note of the later processing of outputs."""
         document = {**self.inner.certificate(rng).document, "snapped_to": self.within.to_json()}
         return Certificate({**document, "digest": digest(document)})
 

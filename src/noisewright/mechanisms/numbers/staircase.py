@@ -2,12 +2,12 @@ r"""The staircase mechanism: additive noise with the least expected error betwee
 
 Noise is drawn in whole lattice steps. With a sensitivity of ``m`` steps, a number ``n`` away from the truth has
 ``level(n) = floor((n + m - g) / m)`` and weight ``e^(-epsilon level(n))``: the first ``g`` sizes weigh most, every
-further block of ``m`` sizes weighs ``e^-epsilon`` of the block before. ``g`` is the whole number with the least
-expected error, close to ``m / (1 + e^(epsilon/2))``.
+further block of ``m`` sizes weighs ``e^-epsilon`` of the block before. ``g`` is the integer with the least expected
+error, close to ``m / (1 + e^(epsilon/2))``.
 
 **Guarantee.** ``epsilon`` between numbers at most ``sensitivity`` apart (``scope="adjacent"``), exactly. *Proof.*
 ``level`` never falls, and ``level(n + m) = level(n) + 1``; a shift by at most ``m`` changes the size by at most ``m``,
-hence the level by at most one, in either direction. Nearer values are *not* promised a smaller loss: for that use a
+hence the level by at most one, in either direction. Nearer values are *not* guaranteed a smaller loss: for that use a
 Laplace law.
 
 As the step shrinks, ``E|noise|`` tends to ``sensitivity / (2 sinh(epsilon/2))``, which is always below Laplace's
@@ -65,9 +65,8 @@ def staircase(
 ) -> AdditiveMechanism:
     """The staircase mechanism on numbers.
 
-    ``within`` (an interval, several, or a :class:`~noisewright.mechanisms.laws.feasible.Feasible`) snaps outputs to the
-    nearest valid
-    number; ``outside`` says what happens to a true value that is not valid ("refuse", "clamp" or "keep").
+    ``within`` (an interval, several, or a :class:`~noisewright.mechanisms.laws.feasible.Feasible`) snaps outputs to
+    the nearest valid number; ``outside`` states the handling of an invalid true value ("refuse", "clamp" or "keep").
     """
     budget, size, _ = checked(epsilon, sensitivity)
     # The noise is about as large as sensitivity / (2 sinh(epsilon/2)), which shrinks like e^(-epsilon/2).
@@ -102,7 +101,7 @@ class StaircaseLaw:
         """The law with the least expected size among all ``first``; accuracy depends on this choice, privacy does not."""
         q = math.exp(-float(rate))
         tail = q / -math.expm1(-float(rate))
-        # E|noise| is (g^2 + b g + c) / (2 g + d), a ratio with one minimum in g; its neighbours as whole numbers decide.
+        # E|noise| is (g^2 + b g + c) / (2 g + d), a ratio with one minimum in g; its neighbours as integers decide.
         b = 2 * width * tail - 1
         c = width * (width - 1) * tail + 2 * width * width * tail * tail
         d = 2 * width * tail - 1
@@ -137,7 +136,7 @@ class StaircaseLaw:
 
     @property
     def _total(self) -> float:
-        """The sum of the weights ``e^(-rate level(|k|))`` over all whole numbers."""
+        """The sum of the weights ``e^(-rate level(|k|))`` over all integers."""
         return 2 * (self.first + self.width * self._ratio) - 1
 
     def mass(self, k: Floats) -> Floats:

@@ -6,8 +6,8 @@ the least expected loss for every continuous prior and every loss that is Lipsch
 and squared error among them.
 
 **Guarantee.** ``epsilon`` per ``sensitivity`` units of the line, for all pairs. What is drawn is the lattice version:
-numbers are rounded to the lattice, discrete Laplace noise is added, and the sum is clamped; so the promise is exact and
-proved, about distances between the lattice points that numbers are rounded to, as the name of its metric says.
+numbers are rounded to the lattice, discrete Laplace noise is added, and the sum is clamped; so the guarantee is exact
+and proved, about distances between the lattice points that numbers are rounded to, as the name of its metric says.
 
 >>> share = truncated_laplace(epsilon=4, within=(0, 1))
 >>> 0 <= share.release(0.3) <= 1
@@ -17,9 +17,8 @@ True
 
 The rest of this module is analysis, in floats, on the interval [0, 1] (for another one scale epsilon by its length):
 the continuous law (:class:`ClampedLaplace`), grids ``0, 1/n, ..., 1`` with their geometric (:func:`grid_geometric`),
-the Laplace in bins
-(:func:`binned_laplace`), how to turn the one into the other (:func:`geometric_to_laplace`, :func:`smooth`), and what is
-lost by it (:func:`loss_gap`, :func:`continuous_loss`).
+the Laplace in bins (:func:`binned_laplace`), how to turn the one into the other (:func:`geometric_to_laplace`,
+:func:`smooth`), and the loss from it (:func:`loss_gap`, :func:`continuous_loss`).
 
 Reference: Fernandes, McIver and Morgan, *The Laplace mechanism has optimal utility for differential privacy over continuous
 queries* (2021).
@@ -161,8 +160,9 @@ def grid_prior(cdf: Callable[[float], float], n: int) -> Floats:
 def lift(x: ArrayLike, n: int) -> NDArray[np.int64]:
     """The grid point that stands for each ``x`` in [0, 1], as k of ``k/n``: ``floor(n x)``, and ``n - 1`` for ``x = 1``.
 
-    A grid mechanism ``M`` becomes a step function on [0, 1] as ``M[lift(x, n)]``, a loss as ``loss[:, lift(x, n)]``; the loss of
-    the one with the other for a prior is then exactly that of the grid mechanism for the approximated prior.
+    A grid mechanism ``M`` becomes a step function on [0, 1] as ``M[lift(x, n)]``, a loss as ``loss[:, lift(x, n)]``;
+    the loss of the one with the other for a prior is then exactly the loss of the grid mechanism for the approximated
+    prior.
     """
     place = np.asarray(x, dtype=np.float64)
     if not bool(((place >= 0) & (place <= 1)).all()):
@@ -198,8 +198,8 @@ def geometric_to_laplace(epsilon: float, n: int, bins: int) -> Channel:
     .. math:: e^{-\epsilon |y - x|} = \frac{\sinh \epsilon((i+1)h - y)}{\sinh \epsilon h} e^{-\epsilon |x - ih|}
               + \frac{\sinh \epsilon(y - ih)}{\sinh \epsilon h} e^{-\epsilon |x - (i+1)h|},
 
-    so the posterior after ``y`` mixes those of the geometric after ``i`` and ``i + 1``. All weights are 0 or more: the
-    geometric tells everything that the Laplace does.
+    so the posterior after ``y`` mixes the posteriors of the geometric after ``i`` and ``i + 1``. All weights are
+    non-negative: the geometric reveals everything that the Laplace does.
     """
     h, rate = 1 / _count(n), epsilon / n
     edges = np.arange(_count(bins) + 1) / bins
@@ -226,7 +226,8 @@ def smoothing_density(u: ArrayLike, epsilon: float, step: float) -> Floats:
 def smooth(released: ArrayLike, *, epsilon: float, step: float, rng: np.random.Generator | None = None) -> Floats:
     """Turn geometric releases (multiples of ``step``, before any clamping) into Laplace releases by adding ``S``.
 
-    Post-processing, made in floats: it cannot weaken the promise of what it is given. Clamp afterwards where a range is wanted.
+    Post-processing, made in floats: it cannot weaken the guarantee of its input. Clamp afterwards where a range is
+    wanted.
     """
     given = np.asarray(released, dtype=np.float64)
     u = (rng or np.random.default_rng()).random(given.shape)
@@ -240,7 +241,8 @@ def smooth(released: ArrayLike, *, epsilon: float, step: float, rng: np.random.G
 
 
 def loss_gap(epsilon: float, n: int, lipschitz: float = 1.0) -> float:
-    """At most this much better is the geometric than the Laplace for values on the grid: ``lipschitz/2 tanh(epsilon/(2n))``.
+    """Return the largest advantage of the geometric over the Laplace for values on the grid: ``lipschitz/2
+    tanh(epsilon/(2n))``.
 
     For any prior on the grid and any loss that is Lipschitz in the secret with this constant. A Laplace posterior mixes two
     neighbouring geometric ones, whose total variation is at most ``tanh(epsilon/(2n))``.
@@ -256,7 +258,7 @@ class LossBounds:
     low: float
     high: float
     certain: bool
-    """Whether the bounds follow from what was given. If not, they are an estimate: a density was seen in finitely many places."""
+    """True if the bounds are proved. Otherwise they are an estimate: a density was evaluated at finitely many points."""
 
 
 def continuous_loss(
@@ -272,8 +274,8 @@ def continuous_loss(
 ) -> LossBounds:
     """The least expected loss after a truncated Laplace release on [0, 1], for a reader who knows the prior.
 
-    The prior is a ``cdf``, and the bounds are then certain, or a ``density``: they are an estimate then, which takes the error of
-    quadrature in. Tell where a density has ``spikes`` or jumps; one that is not told of may be overlooked.
+    The prior is a ``cdf``, and the bounds are then certain, or a ``density``: they are an estimate then, which takes
+    the error of quadrature in. State where a density has ``spikes`` or jumps; an undeclared one may be overlooked.
 
     ``loss`` is ``"absolute"``, ``"squared"``, or a function of guesses and secrets (two arrays that broadcast), then with its
     ``lipschitz`` constant in the secret. Guesses are in [0, 1]; for a loss of your own the middles of ``cells`` are tried. How

@@ -55,7 +55,7 @@ AT_ONCE = 1 << 22
 """Bytes that are counted at once."""
 
 TILE = 1 << 12
-"""Bytes of a report that are unpacked at once, of so few reports that their bits stay in the processor's cache."""
+"""Number of bytes unpacked at once: few enough reports that their bits stay in the processor's cache."""
 
 
 def check_room(reports: int, size: int) -> None:
@@ -78,7 +78,7 @@ def coin_rows(p: Fraction, reports: int, size: int, rng: Rng) -> Bytes:
 
 
 def give_packed(rows: Bytes, shape: tuple[int, ...], form: Form) -> Any:
-    """Reports as they were asked for: one row of bytes, an array with a row for each value, or a column of Arrow."""
+    """Return reports in the requested form: one row of bytes, an array with a row for each value, or a column of Arrow."""
     if form not in COLUMNS:
         return rows.reshape(*shape, rows.shape[1])
     kind = pa.binary(rows.shape[1])
@@ -95,7 +95,7 @@ def read_packed(reports: Any, size: int) -> tuple[Bytes, NDArray[np.bool_]]:
 
 
 def set_sizes(rows: Bytes) -> NDArray[np.int64]:
-    """How many categories each report holds."""
+    """Return how many categories each report holds."""
     sizes = np.zeros(len(rows), dtype=np.int64)
     words = rows.shape[1] // 8 * 8  # most bytes are counted eight at a time
     step = max(1, AT_ONCE // max(rows.shape[1], 1))
@@ -109,7 +109,7 @@ def set_sizes(rows: Bytes) -> NDArray[np.int64]:
 
 
 def support_counts(rows: Bytes, size: int) -> NDArray[np.int64]:
-    """How many reports hold each category."""
+    """Return how many reports hold each category."""
     counts = np.zeros(rows.shape[1] * 8, dtype=np.int64)
     for left in range(0, rows.shape[1], TILE):
         found = counts[8 * left : 8 * (left + TILE)]
@@ -157,14 +157,14 @@ def _rows(reports: Any, width: int) -> tuple[Bytes, NDArray[np.bool_]]:
 
 
 def _in_bytes(rows: NDArray[Any], there: NDArray[np.bool_]) -> tuple[Bytes, NDArray[np.bool_]]:
-    """Whole numbers that are bytes, as such."""
+    """Integers that are bytes, as such."""
     if rows.dtype == np.uint8 or not len(rows):
         return rows.astype(np.uint8, copy=False), there
     return rows.astype(np.uint8), there & (rows.min(axis=1) >= 0) & (rows.max(axis=1) < 256)
 
 
 def _bytes(report: Any, width: int) -> bytes | None:
-    """One report as bytes: given as such, or as a row of whole numbers. Bytes that some other object has in memory are none."""
+    """One report as bytes: given as such, or as a row of integers. Bytes that some other object has in memory are rejected."""
     if isinstance(report, np.ndarray):
         report = report.tolist()
     try:

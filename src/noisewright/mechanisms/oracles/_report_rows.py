@@ -1,7 +1,7 @@
 r"""Columns of reports that have several parts each, whatever they are kept in: rows of bytes, pairs of numbers.
 
-A report that is missing, or has another number of parts, is told apart rather than refused: whether the column is of this
-mechanism at all is decided when all of it was counted.
+A report that is missing, or has another number of parts, is distinguished rather than refused: whether the column is
+of this mechanism at all is decided when all of it was counted.
 
 >>> column = plain_column(pa.array([[7, 1], None, [2, 3, 4]]), "give pairs.")
 >>> rows, there = list_rows(column, 2)
@@ -27,7 +27,7 @@ Rows = NDArray[np.integer[Any]]
 
 
 def plain_column(reports: Any, wanted: str) -> Any:
-    """A column of Arrow, an array of whole numbers with one or two axes, or a list; ``wanted`` says what else is refused with."""
+    """A column of Arrow, an array of integers with one or two axes, or a list; ``wanted`` is the message for anything else."""
     if isinstance(reports, pa.ChunkedArray):
         return reports.combine_chunks()
     if isinstance(reports, pa.Array):
@@ -65,7 +65,7 @@ def byte_rows(column: Any, width: int) -> tuple[Rows, NDArray[np.bool_]] | None:
 
 
 def list_rows(column: Any, width: int) -> tuple[Rows, NDArray[np.bool_]] | None:
-    """The numbers of each report, and which reports have ``width`` of them; None for a column without lists of whole numbers."""
+    """The numbers of each report, and which reports have ``width`` of them; None for a column without lists of integers."""
     kind = column.type
     if pa.types.is_null(kind):  # all of them are missing
         return np.zeros((len(column), width), dtype=np.int64), np.zeros(len(column), dtype=bool)

@@ -1,9 +1,10 @@
 r"""Hadamard response: report one number, which lies on the plus side of the secret's row of a Hadamard matrix more often.
 
-The outputs ``0 .. K-1`` are ``B`` blocks of ``b`` numbers each. A category has a block and in it a row ``i = 1 .. b-1`` of the
-Hadamard matrix with entries :math:`H_{iy} = (-1)^{|i \wedge y|}`. Its own half are the ``b/2`` numbers ``y`` of its block with
-``H = +1``; each of them is ``e^epsilon`` times as likely as any other output. Reports are ``log2 K`` bits, and all frequencies
-come from one fast Walsh-Hadamard transform of the counts, so a million categories are no work.
+The outputs ``0 .. K-1`` are ``B`` blocks of ``b`` numbers each. A category has a block and in it a row ``i = 1 ..
+b-1`` of the Hadamard matrix with entries :math:`H_{iy} = (-1)^{|i \wedge y|}`. Its own half are the ``b/2`` numbers
+``y`` of its block with ``H = +1``; each of them is ``e^epsilon`` times as likely as any other output. Reports are
+``log2 K`` bits, and all frequencies come from one fast Walsh-Hadamard transform of the counts, so a million categories
+are cheap.
 
 ``B = 2^(ceil(log2 min(e^epsilon, 2k)) - 1)`` as in the reference: one block up to ``e^epsilon = 2``, more beyond.
 
@@ -69,7 +70,7 @@ def hadamard_response(
     """Hadamard response over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
     names = distinct_categories(categories, "Hadamard response")
     budget = check_budget(epsilon)
-    # Only how good the estimate is depends on this float, not the promise.
+    # Only how good the estimate is depends on this float, not the guarantee.
     most = min(math.exp(min(float(budget), 700.0)), 2.0 * len(names))
     blocks = 1 << max(math.ceil(math.log2(most)) - 1, 0)
     return HadamardMechanism(names, randomised_response(2 * blocks, epsilon=budget))
@@ -86,7 +87,7 @@ class HadamardMechanism(OverCategories):
 
     @property
     def epsilon(self) -> Fraction:
-        """The promised epsilon, exactly."""
+        """The guaranteed epsilon, exactly."""
         return self.response.epsilon
 
     @property
@@ -138,7 +139,7 @@ class HadamardMechanism(OverCategories):
         return discrete_audit(Fraction(self.response.keep, self.response.other), words)
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: a report is a number of a block, not a category."""
+        """Raise `NoLossError`: a report is a number of a block, not a category."""
         return no_error("Hadamard response", loss)
 
     def channel(self) -> Channel:
@@ -156,7 +157,7 @@ class HadamardMechanism(OverCategories):
         return Channel(matrix, self.categories, range(self.outputs), normalise=True)
 
     def own_halves(self, codes: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Which outputs are in the own half of each of some categories."""
+        """Return which outputs are in the own half of each of some categories."""
         block, row = np.divmod(codes.astype(np.int64), self.length - 1)
         place, spot = np.divmod(np.arange(self.outputs), self.length)
         even = (np.bitwise_count((row[:, None] + 1) & spot) & 1) == 0

@@ -9,9 +9,9 @@ and ``0 <= b < P``. Two categories have every pair of different remainders equal
 one and the same probability, ``sum_c n_c (n_c - 1) / (P (P - 1))`` for buckets of ``n_c`` remainders: the estimate is unbiased
 exactly, not only for ideal hash functions.
 
-**Guarantee.** ``epsilon`` for the discrete metric, exactly. *Proof.* The hash function has one law under all secrets, and given
-it a report depends on the secret through its bucket alone, to which randomised response is ``epsilon``-private; that is what
-the certificate proves, in integers.
+**Guarantee.** ``epsilon`` for the discrete metric, exactly. *Proof.* The hash function has one law under all secrets,
+and given it a report depends on the secret through its bucket alone, to which randomised response is
+``epsilon``-private; the certificate proves this, in integers.
 
 >>> word = local_hashing(50_000, epsilon=2)
 >>> word.buckets, word.release([17, 17, 40_000]).shape
@@ -82,7 +82,7 @@ FEW = 256
 """Reports below which all categories of one report are hashed at once, rather than one category of all reports."""
 
 FIELDS = ("hash", "bucket")
-"""What the two parts of a report are called, in tables."""
+"""Names of the two parts of a report, in tables."""
 _WANTED = (
     "each report of local hashing is two whole numbers, the hash function and the bucket; give an array with two columns, "
     "pairs, structs, or a table with the columns hash and bucket."
@@ -100,7 +100,7 @@ def local_hashing(
     """Local hashing over the given categories (or over ``0 .. k-1`` for a number ``k``), with ``buckets`` values of the hash."""
     names = distinct_categories(categories, "local hashing")
     if buckets is None:
-        # Only how good the estimate is depends on these floats, not the promise.
+        # Only how good the estimate is depends on these floats, not the guarantee.
         ideal = math.exp(min(float(randomised_response(2, epsilon=epsilon).epsilon), 20.0)) + 1
         near = {min(max(round(f), 2), MOST_BUCKETS) for f in (math.floor(ideal), math.ceil(ideal))}
         found = [LocalHashingMechanism(names, randomised_response(g, epsilon=epsilon)) for g in near]
@@ -126,12 +126,12 @@ class LocalHashingMechanism(OverCategories):
 
     @property
     def epsilon(self) -> Fraction:
-        """The promised epsilon, exactly."""
+        """The guaranteed epsilon, exactly."""
         return self.response.epsilon
 
     @property
     def buckets(self) -> int:
-        """How many values the hash functions have."""
+        """Return how many values the hash functions have."""
         return len(self.response.categories)
 
     @cached_property
@@ -150,7 +150,7 @@ class LocalHashingMechanism(OverCategories):
 
     @property
     def report_fields(self) -> tuple[str, ...]:
-        """What the parts of a report are called."""
+        """Names of the parts of a report."""
         return FIELDS
 
     @in_kind
@@ -169,7 +169,7 @@ class LocalHashingMechanism(OverCategories):
         return np.stack([hashed, told], axis=-1)
 
     def support(self, reports: Any) -> Support:
-        """How many reports name the bucket of each category; every report is compared with every category."""
+        """Return how many reports name the bucket of each category; every report is compared with every category."""
         hashed, told = _pairs(reports)
         a, b = hashed >> int(self._shift), hashed & ((1 << int(self._shift)) - 1)
         there = (a > 0) & (a < self.prime) & (b < self.prime) & (told >= 0) & (told < self.buckets) & (hashed >= 0)
@@ -194,7 +194,7 @@ class LocalHashingMechanism(OverCategories):
         return discrete_audit(Fraction(self.response.keep, self.response.other), words)
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: a report is a hash function and a bucket."""
+        """Raise `NoLossError`: a report is a hash function and a bucket."""
         return no_error("local hashing", loss)
 
     def channel(self) -> Channel:
@@ -223,7 +223,7 @@ class LocalHashingMechanism(OverCategories):
             np.less(work, wide, out=hit)
             counts[code] += np.count_nonzero(hit)
             np.add(rest, a, out=rest)
-            np.subtract(rest, prime, out=work)  # wraps around, and is large, where nothing is to be taken off
+            np.subtract(rest, prime, out=work)  # wraps around, and is large, where nothing is subtracted
             np.minimum(rest, work, out=rest)
 
     def _by_report(self, counts: NDArray[np.int64], a: Words, b: Words, low: Words, wide: Words) -> None:
@@ -238,7 +238,7 @@ class LocalHashingMechanism(OverCategories):
 
     @cached_property
     def _starts(self) -> Words:
-        """Where the interval of remainders of each bucket starts; the end of the last one is the prime."""
+        """Return where the interval of remainders of each bucket starts; the end of the last one is the prime."""
         bits, g = self.prime.bit_length(), self.buckets
         starts = -(-(np.arange(g + 1, dtype=np.int64) << bits) // g)
         return np.asarray(np.minimum(starts, self.prime), dtype=np.uint32)
@@ -286,7 +286,7 @@ def _listed(reports: list[Any]) -> NDArray[Any]:
 
 
 def _is_pair(report: Any) -> bool:
-    """Whether these are two whole numbers of 64 bits; numpy would cut 1.5 to 1, and read text."""
+    """Return whether these are two 64-bit integers; numpy would cut 1.5 to 1, and read text."""
     if isinstance(report, np.ndarray):
         report = report.tolist()
     return (

@@ -1,14 +1,15 @@
-r"""Frequency oracles: mechanisms whose reports each support some categories, so that counts of support tell the frequencies.
+r"""Frequency oracles: mechanisms whose reports each support some categories, so that counts of support estimate the
+frequencies.
 
-A report *supports* a category when it speaks for it: its bit is 1, its hash is the reported one, it is in the reported set. If
-the truth is supported with probability ``p`` and every other category with the same probability ``q < p``, then
-``(count / reports - q) / (p - q)`` is an unbiased estimate of the share of a category, whatever the population.
+A report *supports* a category when it counts for it: its bit is 1, its hash is the reported one, it is in the reported
+set. If the truth is supported with probability ``p`` and every other category with the same probability ``q < p``,
+then ``(count / reports - q) / (p - q)`` is an unbiased estimate of the share of a category, whatever the population.
 
 Such a mechanism has ``categories``, ``support_probabilities`` (``p`` and ``q``, as exact fractions), and ``support(reports)``,
 which counts. :mod:`noisewright.estimation.population.oracles` does the rest.
 
-The certificate of an oracle proves the promise on the integers that are drawn from, and states them there only; beside them it
-names the categories and what else reports are read by, on which the promise does not depend.
+The certificate of an oracle proves the guarantee on the integers that are drawn from, and states them there only; next
+to them it names the categories and what else reports are read by, on which the guarantee does not depend.
 
 Reference: Wang, Blocki, Li and Jha (2017), who call these protocols *pure*.
 """
@@ -50,7 +51,7 @@ __all__ = [
 ]
 
 ORACLES = {"unary-encoding", "local-hashing", "subset-selection", "hadamard-response"}
-"""Mechanisms whose reports are no categories: they are for estimates, and cannot replace the values of a column."""
+"""Mechanisms whose reports are not categories: they are for estimates, and cannot replace the values of a column."""
 
 SMALLEST_LOG = -600
 """Probabilities of reports below ``e`` to this power are kept as logarithms in a channel: they may be too small for a float."""
@@ -58,7 +59,7 @@ SMALLEST_LOG = -600
 
 @dataclass(frozen=True)
 class Support:
-    """How many reports support each category, how many reports there are, and how many were none of the mechanism's."""
+    """Number of reports that support each category, number of reports, and number of invalid reports."""
 
     counts: NDArray[np.int64]
     reports: int
@@ -83,14 +84,14 @@ class Oracle(Protocol):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised."""
+        """Guarantee of a report."""
 
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:
         """The probability that the truth is supported, and that any other given category is."""
 
     def support(self, reports: Any) -> Support:
-        """How many reports support each category."""
+        """Return how many reports support each category."""
 
     def channel(self) -> Channel:
         """All reports with their probabilities, where there are few."""
@@ -104,7 +105,7 @@ def oracle_certificate(
     reads: dict[str, Any] | None = None,
     **named: Any,
 ) -> Certificate:
-    """The claim of an oracle for the discrete metric, with its proof and what its reports are read by."""
+    """The claim of an oracle for the discrete metric, with its proof and the data needed to read its reports."""
     oracle = {**(reads or {}), "domain": domain_json(made.categories)}
     return discrete_certificate(made, proof, rng, oracle=oracle, **named)
 
@@ -116,7 +117,7 @@ def discrete_audit(ratio: Fraction, words: str) -> MechanismAudit:
 
 
 def rare_variance(p: Fraction, q: Fraction) -> Fraction:
-    """The variance of the estimate for a category that nobody has, for one report: by it oracles are compared."""
+    """The variance of the estimate for a category that no one has, for one report: by it oracles are compared."""
     return q * (1 - q) / (p - q) ** 2
 
 
@@ -126,7 +127,7 @@ def log_of(p: Fraction) -> float:
 
 
 def no_error(what: str, loss: str) -> NoReturn:
-    """Reports that are no categories have no error of their own."""
+    """Raise `NoLossError`: reports that are not categories have no error of their own."""
     raise NoLossError(
         f"a report of {what} is not a category, so it has no {loss} loss; estimates from many reports have a variance, see "
         "noisewright.estimation.population.oracles.variance."

@@ -1,13 +1,13 @@
 r"""Subset selection: report a set of ``d`` categories, which holds the truth more often than chance would have it.
 
 With probability ``p`` the set holds the truth and ``d - 1`` others drawn uniformly; otherwise it is ``d`` others drawn
-uniformly. So a set with the truth in it is ``e^epsilon`` times as likely as one without, for
-``p = d e^epsilon / (d e^epsilon + k - d)``. With ``d`` about ``k / (e^epsilon + 1)``, the default, no mechanism estimates all
+uniformly. Therefore a set with the truth in it is ``e^epsilon`` times as likely as one without, for ``p = d e^epsilon
+/ (d e^epsilon + k - d)``. With ``d`` about ``k / (e^epsilon + 1)``, the default, no mechanism estimates all
 frequencies with less squared error, up to lower terms. ``d = 1`` is randomised response.
 
-**Guarantee.** ``epsilon`` for the discrete metric, exactly. *Proof.* Given which of two secrets are in the set, the rest of it is
-uniform under both. So all depends on four cases, whose chances over ``2**width (k - 1)`` the certificate lists and compares in
-integers.
+**Guarantee.** ``epsilon`` for the discrete metric, exactly. *Proof.* Given which of two secrets are in the set, the
+rest of it is uniform under both. Therefore all depends on four cases, whose chances over ``2**width (k - 1)`` the
+certificate lists and compares in integers.
 
 A report is ``ceil(k / 8)`` bytes; see :mod:`noisewright.mechanisms.oracles._packed`.
 
@@ -77,10 +77,10 @@ WHOLE_BITS = 127
 
 PRECISION = 384
 SHARE_BITS = 24
-"""Sets are begun with coins, whose probability is given to so many bits."""
+"""Number of bits of the probability of the coins with which sets begin."""
 
 SMALLEST = Fraction(1, 1 << 64)
-"""Below this the chances over ``2**width`` could not tell the truth from the others."""
+"""Below this the chances over ``2**width`` could not distinguish the truth from the others."""
 
 
 def subset_selection(
@@ -95,7 +95,7 @@ def subset_selection(
     if budget < SMALLEST:
         raise ParameterError("epsilon of subset selection must be at least 2^-64; a smaller one tells nothing.")
     if size is None:
-        # Only how good the estimate is depends on these floats, not the promise.
+        # Only how good the estimate is depends on these floats, not the guarantee.
         ideal = len(names) / (math.exp(min(float(budget), 700.0)) + 1)
         near = {min(max(d, 1), len(names) - 1) for d in (math.floor(ideal), math.ceil(ideal))}
         return min((_of_size(names, budget, d) for d in near), key=SubsetMechanism.worth)
@@ -154,13 +154,13 @@ class SubsetMechanism(OverCategories):
         return give_packed(rows, codes.shape, form)
 
     def support(self, reports: Any) -> Support:
-        """How many reports hold each category; a set of another size is no report."""
+        """Return how many reports hold each category; a set of another size is not a report."""
         rows, there = read_packed(reports, len(self.categories))
         there = there & (set_sizes(rows) == self.size)
         return support_of(rows, there, len(self.categories))
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The chances that two secrets are in the set, in whole numbers, and the claim they prove."""
+        """The chances that two secrets are in the set, in integers, and the claim they prove."""
         k, d = len(self.categories), self.size
         held, left = self.inside, (1 << self.width) - self.inside
         both, one, other, none = held * (d - 1), held * (k - d), left * d, left * (k - 1 - d)
@@ -184,7 +184,7 @@ class SubsetMechanism(OverCategories):
         return discrete_audit(p * (k - d) / ((1 - p) * d), words)
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: a report is a set of categories."""
+        """Raise `NoLossError`: a report is a set of categories."""
         return no_error("subset selection", loss)
 
     def channel(self) -> Channel:
@@ -196,7 +196,7 @@ class SubsetMechanism(OverCategories):
         return Channel(matrix, self.categories, [names[i] for i in np.flatnonzero(kept)], normalise=True)
 
     def _others(self, codes: NDArray[np.intp], wanted: NDArray[np.int64], rng: Any) -> NDArray[np.uint8]:
-        """For every secret a uniform set of as many categories as wanted, without the secret itself.
+        """Return for every secret a uniform set of the wanted size, without the secret itself.
 
         Independent coins make a set that is uniform given its number of members, so one with too many may be drawn again, and a
         uniform member more leaves it uniform. The coins are a little too rare, by about a standard deviation. Sets of more than

@@ -120,7 +120,7 @@ class UnaryMechanism(OverCategories):
         return Fraction(self.one, 1 << self.width), Fraction(self.other, 1 << self.width)
 
     def private(self) -> bool:
-        """Whether ``p (1-q) <= e^epsilon (1-p) q``, in integers."""
+        """Return whether ``p (1-q) <= e^epsilon (1-p) q``, in integers."""
         total = 1 << self.width
         limit = exp_below(self.epsilon, self.precision)
         return self.one * (total - self.other) << self.precision <= limit * (total - self.one) * self.other
@@ -139,7 +139,7 @@ class UnaryMechanism(OverCategories):
         return give_packed(rows, codes.shape, form)
 
     def support(self, reports: Any) -> Support:
-        """How many reports hold each category."""
+        """Return how many reports hold each category."""
         return support_of(*read_packed(reports, len(self.categories)), len(self.categories))
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
@@ -168,7 +168,7 @@ class UnaryMechanism(OverCategories):
         return discrete_audit(p * (1 - q) / ((1 - p) * q), words)
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: a report is a set of categories."""
+        """Raise `NoLossError`: a report is a set of categories."""
         return no_error("unary encoding", loss)
 
     def channel(self) -> Channel:

@@ -5,10 +5,11 @@ gets independent discrete Laplace noise, the noisy values may be clamped to a pu
 function again.
 
 **Guarantee.** ``epsilon`` between every two curves at most ``sensitivity`` apart on the grid, where the distance is
-the largest difference (``norm="sup"``) or the sum of differences (``norm="l1"``). The noise is calibrated for what is
-left after rounding: values ``d`` apart land at most ``ceil(d/step) < d/step + 1`` steps apart. With D the sensitivity and k
-points these are at most ``k ceil(D/step)`` steps together under the first norm, and ``ceil(D/step) + k - 1`` under the
-second, and so many steps may cost epsilon. The certificate claims the same, and its checker counts the steps itself.
+the largest difference (``norm="sup"``) or the sum of differences (``norm="l1"``). The noise is calibrated for the
+difference after rounding: values ``d`` apart land at most ``ceil(d/step) < d/step + 1`` steps apart. With D the
+sensitivity and k points these are at most ``k ceil(D/step)`` steps together under the first norm, and ``ceil(D/step) +
+k - 1`` under the second, and these steps may cost epsilon. The certificate claims the same, and its checker counts the
+steps itself.
 
 It is a guarantee *for the function*: a random continuous function is private if and only if its values on every
 finite grid are (events that look at finitely many points generate all events, and it suffices to check those). Here
@@ -74,7 +75,7 @@ NORM = Parameter(
 
 
 LARGEST_STEPS = 1 << 51
-"""The range, in lattice steps: room is left for noise so that every sum is an exact float."""
+"""The range, in lattice steps: with a margin for noise, so that every sum is an exact float."""
 
 
 def curve(
@@ -130,7 +131,7 @@ class CurveMechanism(BaseMechanism):
 
     @property
     def dimension(self) -> int:
-        """How many numbers a curve is given by."""
+        """Return how many numbers a curve is given by."""
         return len(self.grid)
 
     @property
@@ -252,7 +253,8 @@ class CurveMechanism(BaseMechanism):
 
 @dataclass(frozen=True)
 class Differences(Metric):
-    """Between curves with ``points`` values: the largest of their differences (``norm="sup"``), or the sum (``"l1"``)."""
+    """Distance between curves with ``points`` values: the largest of their differences (``norm="sup"``), or the sum
+    (``"l1"``)."""
 
     points: int
     norm: str

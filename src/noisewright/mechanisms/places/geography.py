@@ -72,8 +72,7 @@ REFERENCE = Parameter(
 )
 
 HALF, MOST = 1.6783469900166612, 4.743864518390577
-"""How far half of all noise of epsilon 1 goes, and 95 %: ``1 - (1 + r) e^-r`` is 0.5 and 0.95 there. A plan says it, and loads
-no library of special functions for it."""
+"""Distances that 50 % and 95 % of all noise of epsilon 1 stay within: ``1 - (1 + r) e^-r`` is 0.5 and 0.95 there."""
 
 
 @guided
@@ -127,7 +126,7 @@ class GeoLaplace(BaseMechanism):
 
     @property
     def reach(self) -> float:
-        """How far from the reference, in metres, true places may lie: there distances are right to 1 %."""
+        """Return how far from the reference, in metres, true places may lie: there distances are right to 1 %."""
         return self.metric.reach
 
     @property
@@ -161,7 +160,8 @@ class GeoLaplace(BaseMechanism):
         self.lattice.indices(self._metres(in_degrees(values)[0]))
 
     def map(self, distance: float) -> float:
-        """The largest log-ratio for two places this many metres apart on the globe: what the map stretches and rounding included.
+        """The largest log-ratio for two places this many metres apart on the globe: including distortion of the map
+        and rounding.
 
         The guarantee is about lattice points of the map: ``guarantee.bound`` takes their distance.
         """
@@ -206,7 +206,7 @@ class GeoLaplace(BaseMechanism):
         return self.plane.quantile(p)
 
     def reading(self) -> str:
-        """How far released places are from the true ones; empty where a remapping moves them.
+        """Return how far released places are from the true ones; empty where a remapping moves them.
 
         >>> geo_laplace(epsilon=1, radius=300, reference=(53.45, -2.2)).reading()
         'half within 509 m, 95 % within 1.44 km'
@@ -217,7 +217,7 @@ class GeoLaplace(BaseMechanism):
         return f"half within {half}, 95 % within {most}"
 
     def in_words(self) -> str:
-        """The promise and what it costs, in plain words."""
+        """Return the guarantee and the expected error in plain words."""
         size = _metres(float(self.radius))
         return (
             f"{level_meaning(self.within_radius)} "
@@ -226,7 +226,7 @@ class GeoLaplace(BaseMechanism):
         )
 
     def _metres(self, degrees: Floats) -> Floats:
-        """Metres on the map; what is too far away is refused, or moved to where distances on the map are right."""
+        """Metres on the map; points too far away are refused, or moved to where distances on the map are right."""
         if self.outside == "clamp":
             return self.metric.project(self.metric.towards(degrees))
         metres = self.metric.project(degrees)
@@ -264,7 +264,8 @@ def _metres(length: float) -> str:
 
 
 def _rebuilt(certificate: Certificate) -> GeoLaplace:
-    """The mechanism behind its certificate; a remapping of its outputs is post-processing, of which that says nothing."""
+    """The mechanism behind its certificate; a remapping of its outputs is post-processing that the certificate does
+    not state."""
     stated, claim = certificate.document, certificate.document["claim"]
     north, east = stated["proof"]["around"]
     return geo_laplace(

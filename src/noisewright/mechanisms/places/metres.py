@@ -34,10 +34,10 @@ EARTH_RADIUS = 6_371_008.8
 """The mean radius of the earth in metres (IUGG)."""
 
 DISTORTION = Fraction(1, 100)
-"""How much a projected distance may differ from the one on the globe, in either direction."""
+"""Largest relative difference of a projected distance from the distance on the globe, in either direction."""
 
 FLOAT_ERROR = Fraction(1, 10**6)
-"""Metres: more than degrees in floats, and what is computed from them, can be off by for two places together."""
+"""Largest float error in metres for two places together, from degrees and computation."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class LocalMetres(Metric):
 
     @property
     def reach(self) -> float:
-        """How far from the reference, in projected metres, distances are those on the globe to 1 %."""
+        """Return how far from the reference, in projected metres, distances are those on the globe to 1 %."""
         angle, cosine = math.radians(abs(self.latitude)), math.cos(math.radians(self.latitude))
         stretch = 1 + float(DISTORTION)
         poleward = math.acos(cosine / stretch) - angle
@@ -93,8 +93,9 @@ class LocalMetres(Metric):
     def towards(self, degrees: Floats) -> Floats:
         """The places, those beyond a cap within reach moved to its rim along great circles through the reference.
 
-        In the polar coordinates of the reference a length on the globe is ``R sqrt(da^2 + sin(a)^2 db^2)``, and lowering the
-        angle a to that of the rim lengthens no curve as long as the sine rises: up to a quarter of the way round.
+        In the polar coordinates of the reference a length on the globe is ``R sqrt(da^2 + sin(a)^2 db^2)``, and
+        lowering the angle a to the angle of the rim lengthens no curve as long as the sine rises: up to a quarter of
+        the way round.
         """
         cap = self.reach / (1 + float(DISTORTION)) / EARTH_RADIUS  # projected lengths up to 1 % more are within reach
         centre, given = _on_sphere(np.array([[self.latitude, self.longitude]])), _on_sphere(degrees)
@@ -185,7 +186,7 @@ class LatticeMetres(Metric):
 
 
 def on_map(distance: Fraction) -> Fraction:
-    """How far apart on the map two places within reach can be that are this far apart on the globe."""
+    """Return how far apart on the map two places within reach can be that are this far apart on the globe."""
     return (1 + DISTORTION) * distance + FLOAT_ERROR
 
 

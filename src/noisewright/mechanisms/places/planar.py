@@ -4,13 +4,13 @@ A point :math:`x` is rounded to a public lattice of step h and released as :math
 :math:`P(k) \propto e^{-\theta \|k\|_2}` on pairs of integers and :math:`\theta = \epsilon h`. As the step shrinks this
 becomes the density :math:`\frac{\epsilon^2}{2\pi} e^{-\epsilon \|z - x\|}`.
 
-**Guarantee.** ``epsilon`` for each unit of Euclidean distance, exactly, between the lattice points that true points are rounded
-to, and the name of the metric says so: the normaliser does not depend on the true point, and
-:math:`|\,\|k\| - \|k'\|\,| \le \|k - k'\|`. Rounding moves each point by at most :math:`h/\sqrt2`, so points that were r apart
-are at most :math:`r + \sqrt2 h` apart after it, which :meth:`PlanarLaplace.map` counts in. With a ``radius``,
-each unit gets :math:`\epsilon / (\text{radius} + \sqrt2 h)`, and the promise is about the points themselves: any two of them
-within the radius are indistinguishable up to epsilon (geo-indistinguishability). The certificate proves both. Far-apart
-places stay distinguishable by design.
+**Guarantee.** ``epsilon`` for each unit of Euclidean distance, exactly, between the lattice points that true points
+are rounded to, and the name of the metric says so: the normaliser does not depend on the true point, and
+:math:`|\,\|k\| - \|k'\|\,| \le \|k - k'\|`. Rounding moves each point by at most :math:`h/\sqrt2`, so points that were
+r apart are at most :math:`r + \sqrt2 h` apart after it, which :meth:`PlanarLaplace.map` counts in. With a ``radius``,
+each unit gets :math:`\epsilon / (\text{radius} + \sqrt2 h)`, and the guarantee is about the points themselves: any two
+of them within the radius are indistinguishable up to epsilon (geo-indistinguishability). The certificate proves both.
+Far-apart places stay distinguishable by design.
 
 >>> cafe = planar_laplace(epsilon="1.4", radius=200)       # metres on a plane
 >>> x, y = cafe.release((120.0, -35.5))
@@ -146,7 +146,7 @@ class PlanarLaplace(BaseMechanism):
         )
 
     def in_words(self) -> str:
-        """The promise in plain words: for points as they are, with a radius; otherwise for lattice points."""
+        """The guarantee in plain words: for points as they are, with a radius; otherwise for lattice points."""
         if self.within_radius is not None:
             return level_meaning(self.within_radius)
         step = float(self.lattice.step)
@@ -177,10 +177,10 @@ class PlanarLaplace(BaseMechanism):
     def error(self, loss: str = "absolute", at: tuple[float, float] | None = None) -> float:
         """The expected distance (or its square) between the output and the true point.
 
-        Without a remapping it is the same for all points of the lattice: close to 2/epsilon, and 6/epsilon^2 squared. The
-        number is that of the lattice law, and covers points that are rounded on the way in. Into a convex polygon it is an
-        upper bound for true points inside. After other remappings it depends on the point: name it with ``at``, and the
-        expectation is computed by quadrature of the continuous law.
+        Without a remapping it is the same for all points of the lattice: close to 2/epsilon, and 6/epsilon^2 squared.
+        The number comes from the lattice law, and covers points that are rounded on the way in. Into a convex polygon
+        it is an upper bound for true points inside. After other remappings it depends on the point: name it with
+        ``at``, and the expectation is computed by quadrature of the continuous law.
         """
         check_loss(loss)
         if at is not None:
@@ -235,7 +235,7 @@ class PlanarLaplace(BaseMechanism):
 def _with_noise(given: Floats, lattice: Lattice, rate: Fraction, rng: np.random.Generator | None) -> Floats:
     """``lattice.values(lattice.indices(given) + noise)``, in blocks that stay in the processor's cache.
 
-    Whole numbers of steps are kept in floats, which hold them exactly up to 2^53; scaling by powers of two is exact as well.
+    Integer steps are kept in floats, which hold them exactly up to 2^53; scaling by powers of two is exact as well.
     """
     if given.size and not max(given.max(), -given.min()) <= LARGEST_INDEX * float(lattice.step):
         lattice.indices(given)  # refuses the column before anything is drawn
@@ -245,7 +245,7 @@ def _with_noise(given: Floats, lattice: Lattice, rate: Fraction, rng: np.random.
         places = given[start : start + BLOCK] * inverse
         whole = np.rint(places)
         places -= whole
-        ties = places == 0.5  # halves go up; those of which the even number lies above are at -0.5 now
+        ties = places == 0.5  # halves go up; values whose even neighbour lies above are at -0.5 now
         if ties.any():
             whole += ties
         whole += discrete_planar_laplace(rate, len(whole), rng)
@@ -332,7 +332,8 @@ def planar_moments(rate: Fraction) -> tuple[float, float]:
 
 
 def _rebuilt(certificate: Certificate) -> PlanarLaplace:
-    """The mechanism behind its certificate; a remapping of its outputs is post-processing, of which that says nothing."""
+    """The mechanism behind its certificate; a remapping of its outputs is post-processing that the certificate does
+    not state."""
     claim = certificate.document["claim"]
     epsilon, radius = (claim["level"], claim["radius"]) if "level" in claim else (claim["epsilon"], None)
     return planar_laplace(epsilon=epsilon, radius=radius, lattice=claim["distances"]["distance"])

@@ -1,8 +1,8 @@
 r"""The planar geometric mechanism: finitely many public places on a lattice, private for the straight-line distance.
 
-The true place is moved by a whole number of lattice steps k, :math:`P(k) \propto e^{-\theta\|k\|_2}`, and the result goes to
-the nearest of the places. On a full grid that clamps each coordinate. The step is the greatest distance of which all
-coordinate differences are multiples, and :math:`\theta = \epsilon \cdot \text{step}`.
+The true place is moved by an integer number of lattice steps k, :math:`P(k) \propto e^{-\theta\|k\|_2}`, and the
+result goes to the nearest of the places. On a full grid that clamps each coordinate. The step is the greatest distance
+of which all coordinate differences are multiples, and :math:`\theta = \epsilon \cdot \text{step}`.
 
 **Guarantee.** ``epsilon`` for each unit of Euclidean distance, exactly, for all pairs of places: no rounding is needed, and
 going to the nearest place is post-processing.
@@ -64,8 +64,8 @@ def planar_geometric(
 ) -> PlanarGeometric:
     """The planar geometric mechanism over ``points`` (a grid, or pairs of numbers), which are secrets and outputs alike.
 
-    ``epsilon`` is kept within a ``radius``, or for each unit of distance without one. Coordinates are exact: floats count as
-    the binary fractions they are, so use whole numbers or multiples of a power of two where the step matters.
+    ``epsilon`` is kept within a ``radius``, or for each unit of distance without one. Coordinates are exact: floats
+    count as the binary fractions they are, so use integers or multiples of a power of two where the step matters.
     """
     budget = planar_budget(epsilon, radius)
     if isinstance(points, Grid) and points.columns * points.rows > LARGEST_COUNT:
@@ -114,7 +114,7 @@ class PlanarGeometric(BaseMechanism):
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
-        """The places as whole numbers of steps from the first one."""
+        """Steps of the places from the first one, as integers."""
         return np.stack(
             [np.array([int(gap / self.step) for gap in axis])[whose] for axis, whose in self._gaps], axis=-1
         )
@@ -151,7 +151,7 @@ class PlanarGeometric(BaseMechanism):
 
     @cached_property
     def _channel(self) -> Channel:
-        """Sums in floats over a window; what is outside weighs less than e^-50 and is left out."""
+        """Sums in floats over a window; weights outside are less than e^-50 and are left out."""
         check_dense(len(self.points))
         theta = float(self.rate)
         margin = math.ceil(60 / theta) + 1
@@ -179,7 +179,7 @@ class PlanarGeometric(BaseMechanism):
 
     @cached_property
     def _gaps(self) -> list[tuple[list[Fraction], NDArray[np.int64]]]:
-        """For each axis, how far every coordinate that occurs is from that of the first place, and which one each place has.
+        """Distances of coordinates from the first place on each axis, and the index of each place.
 
         Many places share a coordinate, and exact fractions are slow: a grid of n by n has n of them on an axis.
         """

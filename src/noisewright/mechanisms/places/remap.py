@@ -1,4 +1,4 @@
-r"""Where released points go afterwards: to a public grid, to a list of public places, or into a public polygon.
+r"""Destinations of released points: to a public grid, to a list of public places, or into a public polygon.
 
 A remapping looks at the noisy point and at public geometry only. It is post-processing, so it keeps every guarantee,
 whatever the shapes are.
@@ -143,7 +143,7 @@ class Polygon:
 
     @property
     def convex(self) -> bool:
-        """Whether the polygon has no dents; moving points into it then never takes two of them farther apart."""
+        """True if the polygon has no dents; moving points into it then never takes two of them farther apart."""
         corners = np.array(self.vertices)
         sides = np.roll(corners, -1, axis=0) - corners
         after = np.roll(sides, -1, axis=0)
@@ -152,7 +152,7 @@ class Polygon:
         return bool((turns >= 0).all() or (turns <= 0).all()) and abs(abs(angles.sum()) - 2 * math.pi) < 1e-6
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each point is inside; on the border it may be either, within the rounding of floats."""
+        """Return whether each point is inside; on the border it may be either, within the rounding of floats."""
         x, y = np.asarray(points, dtype=np.float64).T
         inside = np.zeros(x.shape, dtype=np.bool_)
         for (ax, ay), (bx, by) in self._edges():
@@ -190,7 +190,7 @@ class Polygon:
 
 
 Remap = Grid | Places | Polygon
-"""What a remapping can be."""
+"""Union of the types of a remapping."""
 
 
 def as_remap(given: Any) -> Remap | None:

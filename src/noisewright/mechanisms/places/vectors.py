@@ -6,7 +6,7 @@ direction. Mean length n/epsilon; each coordinate has variance (n + 1)/epsilon^2
 and the direction is almost at right angles to any fixed one.
 
 **Guarantee.** ``epsilon`` for each unit of Euclidean distance, for real numbers. The draw is made in floats from
-cryptographic bits, and nothing is proved about its last bits: the certificate says ``floating``. In the plane
+cryptographic bits, and nothing is proved about its last bits: the certificate states ``floating``. In the plane
 :func:`~noisewright.mechanisms.places.planar.planar_laplace` is exact.
 
 *Product.* Independent discrete Laplace noise on a lattice for each coordinate. **Guarantee.** ``epsilon`` for each unit of
@@ -217,8 +217,9 @@ class ProductLaplace(BaseMechanism):
     def error(self, loss: str = "absolute") -> float:
         """Bounds of the expected Euclidean length of the noise and of its square, rounding included.
 
-        The square is exact but for rounding, at most a quarter of a step squared for each coordinate. The length is at most
-        the root of the square, which it approaches in high dimension; for one coordinate it is computed as it is.
+        The square is exact except for rounding, at most a quarter of a step squared for each coordinate. The length is
+        at most the root of the square, which it approaches in high dimension; for one coordinate it is computed as it
+        is.
         """
         check_loss(loss)
         if loss == "zero-one":

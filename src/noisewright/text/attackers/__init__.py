@@ -1,4 +1,4 @@
-"""Attackers on texts: who wrote it, and what is it about; by style, by words, in the embedding, and knowing the noise."""
+"""Attackers on texts: author and topic of a text; by style, by words, in the embedding, and knowing the noise."""
 
 from typing import TYPE_CHECKING
 

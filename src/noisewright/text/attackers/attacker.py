@@ -1,7 +1,7 @@
-"""What an attacker on texts is, how often one is right, and attackers that know the mechanism.
+"""Attackers on texts, their success rate, and attackers that know the mechanism.
 
-An attacker is fitted to documents whose labels (authors, topics) it knows, and names the labels of others. A document is a list
-of words. What counts is the share of right answers beside that of whoever guesses the most frequent label.
+An attacker is fitted to documents whose labels (authors, topics) it knows, and names the labels of others. A document
+is a list of words. The measure is the share of right answers compared with always guessing the most frequent label.
 
 >>> from noisewright.text.attackers.subspaces import RandomSubspaces
 >>> known = [["colour", "harbour", "grey"], ["color", "harbor", "gray"]]
@@ -44,12 +44,12 @@ class Attacker(Protocol):
 
 @dataclass(frozen=True)
 class Success:
-    """How often an attacker was right."""
+    """Success rate of an attacker."""
 
     right: int
     asked: int
     chance: float
-    """The share of right answers of whoever always names the most frequent label."""
+    """The share of right answers of anyone who always names the most frequent label."""
 
     @property
     def share(self) -> float:
@@ -69,9 +69,9 @@ class Success:
 
 
 class TrainedOnNoise:
-    """An attacker that knows the mechanism: it obfuscates the texts it knows, several times, and learns from those.
+    """An attacker that knows the mechanism: it obfuscates its known texts several times, and learns from those.
 
-    Whoever can download the mechanism can do this, so an honest evaluation includes it.
+    Anyone who can download the mechanism can do this, so an honest evaluation includes it.
     """
 
     def __init__(self, attacker: Attacker, obfuscate: Obfuscate, *, copies: int = 3) -> None:
@@ -80,7 +80,7 @@ class TrainedOnNoise:
         self._attacker, self._obfuscate, self._copies = attacker, obfuscate, copies
 
     def fit(self, documents: Sequence[Document], labels: Sequence[str]) -> Self:
-        """Learn from noisy copies of what is known."""
+        """Learn from noisy copies of the known texts."""
         check_known(documents, labels)
         noisy = [document for _ in range(self._copies) for document in self._obfuscate(documents)]
         self._attacker.fit(noisy, list(labels) * self._copies)
@@ -92,14 +92,14 @@ class TrainedOnNoise:
 
 
 def success(attacker: Attacker, documents: Sequence[Document], labels: Sequence[str]) -> Success:
-    """How often a fitted attacker names the true labels."""
+    """Return how often a fitted attacker names the true labels."""
     check_known(documents, labels)
     right = sum(guess == label for guess, label in zip(attacker.predict(documents), labels, strict=True))
     return Success(right, len(labels), max(Counter(labels).values()) / len(labels))
 
 
 def check_known(documents: Sequence[Document], labels: Sequence[str]) -> None:
-    """Refuse documents without labels, or the other way round, and what is no list of words."""
+    """Refuse documents without labels, or the other way round, and anything but lists of words."""
     if not len(documents) or len(documents) != len(labels):
         raise DataError(
             f"there are {len(documents)} documents and {len(labels)} labels; every document needs one, and there must be some."

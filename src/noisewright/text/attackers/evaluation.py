@@ -1,7 +1,8 @@
-"""What attackers get right before and after documents are obfuscated.
+"""Success of attackers before and after documents are obfuscated.
 
-All attackers learn from the same known documents and are asked about the same others. Some know the mechanism, and
-learn from noisy copies of what they know. Nothing of this is private: the numbers are computed from the documents themselves.
+All attackers learn from the same known documents and are tested on the same others. Some know the mechanism, and learn
+from noisy copies of their texts. These results are not private: the numbers are computed from the documents
+themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ KNOWING = "knows the mechanism: "
 
 @dataclass(frozen=True)
 class Task:
-    """Documents whose labels an attacker knows, and others whose labels it is asked for."""
+    """Documents whose labels an attacker knows, and others whose labels it must name."""
 
     known: Sequence[Document]
     labels: Sequence[str]
@@ -34,7 +35,8 @@ class Task:
 
 
 def halves(documents: Sequence[Document], labels: Sequence[str]) -> Task:
-    """Every other document of each label is known, and the rest is asked for; labels with a single document are only known.
+    """Make every other document of each label known, and attack the rest; labels with a single document are only
+    known.
 
     >>> task = halves([["a"], ["b"], ["c"], ["d"]], ["x", "x", "y", "x"])
     >>> task.labels, task.truths
@@ -57,7 +59,7 @@ def halves(documents: Sequence[Document], labels: Sequence[str]) -> Task:
 def outcomes(
     task: Task, makers: Makers, obfuscate: Obfuscate | None = None, *, knowing: Sequence[str] = (), copies: int = 2
 ) -> dict[str, Success]:
-    """How often each attacker is right about documents that went through ``obfuscate``.
+    """Return how often each attacker is right about documents that went through ``obfuscate``.
 
     Those in ``knowing`` are tried a second time, as attackers that learned from noisy copies.
     """

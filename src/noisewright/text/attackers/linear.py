@@ -1,4 +1,4 @@
-"""What it is about, or who wrote it, by its words: TF-IDF weights and a logistic regression.
+"""Topic or author of a text by its words: TF-IDF weights and a logistic regression.
 
 Stands in for a supervised classifier of another representation than the mechanism's own: it sees words, not vectors. Needs
 scikit-learn (the extra ``text``).

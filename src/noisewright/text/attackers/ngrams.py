@@ -1,4 +1,4 @@
-"""Character n-grams: the pieces of words by which style is told, counted inside words because a bag has no order.
+"""Character n-grams: the pieces of words that show style, counted inside words because a bag has no order.
 
 >>> character_ngrams("color", 3), character_ngrams("colour", 3), character_ngrams("an", 3)
 (['col', 'olo', 'lor'], ['col', 'olo', 'lou', 'our'], ['an'])
@@ -39,7 +39,7 @@ def frequent_ngrams(documents: Sequence[Document], order: int, most: int) -> lis
 
 
 def ngram_counts(documents: Sequence[Document], pieces: Sequence[str], order: int) -> scipy.sparse.csr_matrix:
-    """How often each piece occurs in each document: a sparse matrix, documents by pieces."""
+    """Return how often each piece occurs in each document: a sparse matrix, documents by pieces."""
     import scipy.sparse
 
     place = {piece: number for number, piece in enumerate(pieces)}

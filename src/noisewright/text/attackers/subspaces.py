@@ -1,4 +1,4 @@
-"""Who wrote it, by style: random subspaces of character n-grams, each voting for the most similar known text.
+"""Author of a text by style: random subspaces of character n-grams, each voting for the most similar known text.
 
 Every round keeps a random share of the most frequent n-grams, and a snippet votes for the author whose known text is most
 similar to it in those (cosine). The author with the most votes is the answer, and the share of votes says how sure it is.
@@ -38,7 +38,7 @@ class RandomSubspaces:
         self.order, self.features, self.rounds, self.share, self.seed = order, features, rounds, share, seed
 
     def fit(self, documents: Sequence[Document], labels: Sequence[str]) -> Self:
-        """Known texts; those of one author are joined."""
+        """Learn from known texts; texts of one author are joined."""
         check_known(documents, labels)
         self._authors = sorted(set(labels))
         joined = [
@@ -69,5 +69,5 @@ class RandomSubspaces:
 
 
 def _by_piece(documents: Sequence[Document], pieces: Sequence[str], order: int) -> Floats:
-    """Counts with a row for each piece, so that those of a round lie together; whole numbers, and their products are exact."""
+    """Counts with a row for each piece, so that the pieces of a round lie together; integers, and their products are exact."""
     return np.ascontiguousarray(ngram_counts(documents, pieces, order).toarray().T)

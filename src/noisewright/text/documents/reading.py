@@ -1,4 +1,4 @@
-"""A document into rows of a vocabulary, with an explicit policy for what has no row.
+"""Reading of a document as rows of a vocabulary, with an explicit policy for tokens without a row.
 
 Numbers and addresses never have one, whatever the vocabulary holds, and neither have names and misspellings outside of it. The
 policies (``UNKNOWN``):
@@ -38,11 +38,11 @@ from noisewright.text.documents.tokenising import Token, folded, tokens
 __all__ = ["UNKNOWN", "Reader", "Reading", "Vocabulary"]
 
 UNKNOWN = ("drop", "replace", "refuse", "keep")
-"""What can be done with a token that the vocabulary does not have."""
+"""Policies for a token that the vocabulary does not have."""
 
 
 class Vocabulary(Protocol):
-    """What is asked of an embedding here."""
+    """Interface of an embedding for readers."""
 
     @property
     def size(self) -> int: ...
@@ -54,10 +54,10 @@ class Vocabulary(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What is left of a document. All of it is secret."""
+    """Result of reading a document. All of it is secret."""
 
     words: tuple[str, ...]
-    """Words as the vocabulary spells them; a token that was kept, as it was; a replacement, as it is now."""
+    """Words in the vocabulary's form; a token that was kept, as it was; a replacement, as it is now."""
     rows: NDArray[np.int64]
     """Their rows, and -1 for a token that was kept."""
     places: tuple[tuple[int, int], ...]
@@ -65,7 +65,7 @@ class Reading:
 
     @property
     def protected(self) -> bool:
-        """Whether a mechanism on the vocabulary can protect all of it."""
+        """Return whether a mechanism on the vocabulary can protect all of it."""
         return bool((self.rows >= 0).all())
 
 

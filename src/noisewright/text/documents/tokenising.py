@@ -26,7 +26,7 @@ __all__ = ["Token", "folded", "tokens"]
 
 WORD, NUMBER, ADDRESS = "word", "number", "address"
 LAST_WITH_MARKS = 0x20000
-"""Marks lie below this; what lies above are ideographs, tags and selectors."""
+"""Code point below which marks lie; above are ideographs, tags and selectors."""
 
 
 class Token(NamedTuple):
@@ -51,7 +51,8 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def folded(word: str) -> str:
-    """A word as vocabularies spell it: composed (NFC), in small letters, with a plain apostrophe, without a possessive ``'s``.
+    """Return the form of a word in vocabularies: composed (NFC), in small letters, with a plain apostrophe, without a
+    possessive ``'s``.
 
     >>> folded("Patient\\u2019s"), folded("CAFE\\u0301")
     ('patient', 'café')

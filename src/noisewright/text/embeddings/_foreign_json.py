@@ -33,7 +33,7 @@ BEGIN = re.compile(rb'"vectors"\s*:\s*\{')
 
 
 def wink(stream: IO[bytes], limit: int | None) -> tuple[int, Iterator[tuple[list[str], NDArray[np.float32]]]]:
-    """How many words there are, and all of them in the order of their rows."""
+    """Return how many words there are, and all of them in the order of their rows."""
     content = b""
     while not (begin := BEGIN.search(content)):
         more = stream.read(BYTES)

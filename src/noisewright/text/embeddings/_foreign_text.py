@@ -67,9 +67,9 @@ def _block(lines: Iterator[bytes]) -> list[bytes]:
 
 
 def numbers(parts: list[bytes], rows: int, columns: int) -> NDArray[np.float32] | None:
-    """A matrix from numbers in text with a space between them; None if they are not so many numbers."""
+    """A matrix from numbers in text with a space between them; None if their number differs."""
     with warnings.catch_warnings(), np.errstate(over="ignore"):
-        warnings.simplefilter("ignore", DeprecationWarning)  # what cannot be read ends the reading: the count tells
+        warnings.simplefilter("ignore", DeprecationWarning)  # an unreadable value ends the reading: the count shows it
         try:
             found = np.fromstring(b" ".join(parts), dtype=np.float64, sep=" ")
         except ValueError:

@@ -1,4 +1,4 @@
-"""How an embedding lies in its file: what comes first, what follows it, and where.
+"""Layout of the file of an embedding: order and positions of its parts.
 
 ``MAGIC``, the length of the header as a little-endian 64-bit integer, the header (JSON), and then, each from the next multiple of
 64 bytes on: the keys of the words in order (``<u8``), the rows that they belong to (``<u4``), where each word begins in the text
@@ -32,7 +32,7 @@ EXPONENTS = range(-100, 101)
 
 @dataclass(frozen=True)
 class Header:
-    """What is said about an embedding before its words."""
+    """Header of an embedding, before its words."""
 
     name: str
     licence: str
@@ -42,7 +42,7 @@ class Header:
     exponent: int
     """The step is 2 to this power."""
     text: int
-    """How many bytes the words have together."""
+    """Total number of bytes of the words."""
     format: int = 1
 
     def encode(self) -> bytes:
@@ -68,7 +68,7 @@ class Header:
 
     @classmethod
     def decode(cls, content: Any, called: str) -> Header:
-        """The header of a file, whose bytes are given; every lie that it could tell about sizes is found."""
+        """The header of a file, whose bytes are given; all its sizes are checked."""
         problem = FileFormatError(
             f"{called} is not an embedding of Noisewright, or is cut short; make one with noisewright embeddings import."
         )

@@ -1,14 +1,14 @@
 r"""A public word embedding: one file, mapped into memory, with integers inside.
 
-A row has a word and a code vector of 16-bit integers; its vector is ``codes * step``, and the ``step`` is a power of two. The
-distance of two words is the Euclidean distance of these vectors, and every mechanism of the room means it. Squared norms of code
-vectors are at most 2^22, so that dot products, all their partial sums (Cauchy and Schwarz) and squared distances
-``|x|^2 + |y|^2 - 2 x.y <= 2^24`` are integers that matrix products in single precision compute *exactly*, on every machine, with
-any library, number of threads and order of summing.
+A row has a word and a code vector of 16-bit integers; its vector is ``codes * step``, and the ``step`` is a power of
+two. The distance of two words is the Euclidean distance of these vectors, and every mechanism of this package uses it.
+Squared norms of code vectors are at most 2^22, so that dot products, all their partial sums (Cauchy and Schwarz) and
+squared distances ``|x|^2 + |y|^2 - 2 x.y <= 2^24`` are integers that matrix products in single precision compute
+*exactly*, on every machine, with any library, number of threads and order of summing.
 
-Rows are in the order of the file that the embedding was made from, the most frequent word first where that file says so:
-:meth:`Embedding.first` keeps a useful vocabulary. Words are found by binary search in the file, for any number of words at once;
-no dictionary of them is ever made.
+Rows are in the order of the file that the embedding was made from, the most frequent word first where that file states
+so: :meth:`Embedding.first` keeps a useful vocabulary. Words are found by binary search in the file, for any number of
+words at once; no dictionary of them is ever made.
 
 >>> import numpy as np, pathlib, pickle, tempfile
 >>> from noisewright.text import write_embedding
@@ -42,13 +42,13 @@ from noisewright.text.embeddings.places import embedding_folders
 __all__ = ["Embedding"]
 
 BLOCK = 1 << 20
-"""So many codes are looked at together."""
+"""Maximum number of codes that are evaluated together."""
 
 
 _READ = frozenset(
     {"name", "licence", "source", "size", "dimension", "step", "codes", "_keys", "_order", "_starts", "_text"}
 )
-"""What is known of an embedding when its file was opened."""
+"""Content of an embedding's file, known once it is open."""
 
 
 class Embedding:
@@ -58,11 +58,11 @@ class Embedding:
     """The file, by name, SHA-256 and size."""
     name: str
     licence: str
-    """Under which it may be used and passed on, in words or as an SPDX expression; empty if nobody said."""
+    """Under which it may be used and passed on, in words or as an SPDX expression; empty if no one said."""
     source: str
-    """Where its vectors are from; empty if nobody said."""
+    """Where its vectors are from; empty if no one said."""
     size: int
-    """How many words it has."""
+    """Number of words."""
     dimension: int
     step: float
     """One unit of a code: exactly a power of two."""
@@ -170,7 +170,7 @@ class Embedding:
         return found
 
     def blocks(self, codes: int = BLOCK) -> Iterator[slice]:
-        """The rows in slices of about so many ``codes``."""
+        """The rows in slices of about ``codes`` codes."""
         height = max(1, codes // self.dimension)
         return (slice(start, min(start + height, self.size)) for start in range(0, self.size, height))
 
@@ -210,7 +210,7 @@ class Embedding:
         return _unopened, (self.resource, self.size)
 
     def __getattr__(self, name: str) -> Any:
-        """What another process was handed opens its file when it is first used: only then is it known where that lies."""
+        """Open the file on first use in another process: only then is its path known."""
         if name not in _READ or "resource" not in vars(self):
             raise AttributeError(f"an Embedding has no {name!r}")
         Embedding.__init__(self, self.resource, vars(self)["_wanted"])

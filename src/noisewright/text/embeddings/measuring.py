@@ -1,7 +1,7 @@
-"""What an embedding is like: how long its vectors are, and how far it is from a word to the nearest other one.
+"""Summary of an embedding: lengths of vectors, and distances of words to the nearest other one.
 
-The second is what an epsilon per unit of distance is to be read against. It is measured for a fixed, evenly spread sample of the
-words, each against all others, exactly.
+Compare an epsilon per unit of distance with the second. It is measured for a fixed, evenly spread sample of the words,
+each against all others, exactly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Summary:
     norms: tuple[float, ...]
     nearest: tuple[float, ...]
     sample: int
-    """How many words the nearest distances are of."""
+    """Number of words for which nearest distances were measured."""
 
 
 def summary(embedding: Embedding, sample: int = SAMPLE) -> Summary:

@@ -32,7 +32,7 @@ class Package(Archive):
     """A package of a registry with an embedding inside."""
 
     name: str
-    """What the embedding is called here."""
+    """Name of the embedding here."""
     member: str
     """The file with the vectors in the archive."""
     licence: str
@@ -40,7 +40,7 @@ class Package(Archive):
 
     @property
     def source(self) -> str:
-        """Where it is from, as its file will say."""
+        """Return where it is from, as its file will say."""
         return f"{self.about}, from {self.package} {self.version} ({self.registry})"
 
 
@@ -81,7 +81,8 @@ def fetch(
     progress: Progress | None = None,
     told: Callable[[str], None] | None = None,
 ) -> Imported:
-    """Fetch an embedding by its name or that of its package, and write it to ``target``, or into the user's data folder.
+    """Fetch an embedding by its name or its package's name, and write it to ``target``, or into the user's data
+    folder.
 
     ``told`` is called with a few words before each step that takes long.
     """

@@ -1,4 +1,4 @@
-"""Where embeddings lie: those that a user fetched, and the one that comes along."""
+"""Locations of embeddings: fetched by a user, or shipped."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def data_folder() -> Path:
 
 
 def embedding_folders() -> tuple[Path, Path]:
-    """Where an embedding is looked for that is named by its SHA-256 alone."""
+    """Return where an embedding is looked for that is named by its SHA-256 alone."""
     return data_folder(), COMES_ALONG

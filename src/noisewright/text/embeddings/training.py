@@ -1,11 +1,12 @@
 r"""An embedding of one's own, from texts: positive pointwise mutual information and a singular value decomposition.
 
-Count how often word ``j`` stands within ``window`` places of word ``i``, a pair that is ``k`` places apart as ``1/k``. With
-``p(i, j)`` the share of a pair, ``p(i)`` that of a word and ``q(j)`` that of a context, raised to the power 3/4 and normalised,
-the matrix ``max(0, ln p(i, j) / (p(i) q(j)))`` says which words keep company. Its best approximation of rank ``dimension`` is
-``U S V'``; the vectors are the rows of ``U sqrt(S)``, scaled to a median norm of 4, which is about that of GloVe, so that an
-epsilon per unit of distance means about the same. O. Levy, Y. Goldberg and I. Dagan, "Improving distributional similarity with
-lessons learned from word embeddings", Transactions of the ACL 3 (2015).
+Count how often word ``j`` stands within ``window`` places of word ``i``, a pair that is ``k`` places apart as ``1/k``.
+With ``p(i, j)`` the share of a pair, ``p(i)`` the share of a word and ``q(j)`` the share of a context, raised to the
+power 3/4 and normalised, the matrix ``max(0, ln p(i, j) / (p(i) q(j)))`` says which words keep company. Its best
+approximation of rank ``dimension`` is ``U S V'``; the vectors are the rows of ``U sqrt(S)``, scaled to a median norm
+of 4, which is about that of GloVe, so that an epsilon per unit of distance means about the same. O. Levy, Y. Goldberg
+and I. Dagan, "Improving distributional similarity with lessons learned from word embeddings", Transactions of the ACL
+3 (2015).
 
 The same texts give the same counts and the same matrix; the decomposition starts from a fixed vector, and its last bits depend
 on the machine's libraries.
@@ -44,7 +45,7 @@ __all__ = ["train_embedding"]
 NORM = 4.0
 SMOOTHING = 0.75
 TOKENS = 1 << 19
-"""So many are counted together."""
+"""Maximum number of tokens counted together."""
 
 
 GAP = 50
@@ -67,8 +68,9 @@ def train_embedding(
 ) -> Imported:
     """Train an embedding of the most frequent ``words`` of texts, and write it to ``target``.
 
-    Words are folded as :func:`~noisewright.text.documents.folded` does; numbers and addresses are none. A word stands in the
-    texts at ``least`` so often, or it is listed in ``keep`` and stands in them at all. ``progress`` is told how many are read.
+    Words are folded as :func:`~noisewright.text.documents.folded` does; numbers and addresses are not words. A word
+    stands in the texts at ``least`` times, or it is listed in ``keep`` and stands in them at all. ``progress`` is
+    called with the number of are read.
     """
     _whole("words", words, 2, 1 << 20)
     _whole("dimension", dimension, 1, 1000)
@@ -98,7 +100,7 @@ def _whole(name: str, value: object, low: int, high: int) -> None:
 
 
 def _read_all(texts: Iterable[str], path: str, progress: Progress | None) -> Counter[str]:
-    """How often each word is there, in the order of first appearance; the texts, as numbers of words, go to a file."""
+    """Return how often each word occurs, in the order of first appearance; the texts, as numbers of words, go to a file."""
     counts: Counter[str] = Counter()
     numbers: dict[str, int] = {}
     with open(path, "wb") as file:
@@ -121,7 +123,7 @@ def _company(vocabulary: list[str], numbered: list[str], path: str, window: int)
 
     size = len(vocabulary)
     row = {word: place for place, word in enumerate(vocabulary)}
-    rows = np.array([row.get(word, -1) for word in numbered] + [-1], np.int64)  # the last: what is no word
+    rows = np.array([row.get(word, -1) for word in numbered] + [-1], np.int64)  # the last: not a word
     total: Any = csr_array((size, size))
     before = np.full(window, -1, np.int64)
     with open(path, "rb") as file:

@@ -1,8 +1,9 @@
 r"""Making the file of an embedding, from vectors that come in blocks; little more than the words is held in memory.
 
-The step is the smallest power of two for which every rounded vector has a squared norm of at most 2^22 in code units. It is
-known when the last vector has come, so the vectors wait in a file without a name beside the one to be written. Rounding moves a
-vector by at most ``step * sqrt(dimension) / 2``; how far it really moved them is reported (:class:`Rounding`).
+The step is the smallest power of two for which every rounded vector has a squared norm of at most 2^22 in code units.
+It is known when the last vector has come, so the vectors wait in a file without a name next to the one to be written.
+Rounding moves a vector by at most ``step * sqrt(dimension) / 2``; how far it really moved them is reported
+(:class:`Rounding`).
 
 >>> import numpy as np, pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp(), "three.nwe")
@@ -43,19 +44,19 @@ from noisewright.text.embeddings.embedding import BLOCK, Embedding
 __all__ = ["EmbeddingWriter", "Rounding", "write_embedding"]
 
 LONGEST_WORD = 1000
-"""In bytes; what is longer is no word but a file of another kind."""
+"""Maximum length of a word in bytes; a longer one shows a file of another kind."""
 
 
 @dataclass(frozen=True)
 class Rounding:
-    """How far vectors were moved when they were rounded to the step, as distances."""
+    """Distances by which vectors moved when they were rounded to the step."""
 
     largest: float
     median: float
     typical_norm: float
     """The median norm of the vectors, to compare with."""
     repeated: int
-    """How many rows have the same code vector as an earlier one: words that no mechanism of the room tells apart."""
+    """Number of rows with the code vector of an earlier one: no mechanism of this package distinguishes these words."""
 
 
 def write_embedding(
@@ -84,7 +85,7 @@ class EmbeddingWriter:
     """Takes words and vectors in blocks; the file appears, whole, when its ``with`` block ends well, and else not at all."""
 
     embedding: Embedding
-    """What was written, once it is."""
+    """Result of writing, once finished."""
     rounding: Rounding
 
     def __init__(
@@ -106,7 +107,7 @@ class EmbeddingWriter:
 
     def __enter__(self) -> EmbeddingWriter:
         try:
-            # Beside the target, not in the folder for temporary files, which may be memory.
+            # Next to the target, not in the folder for temporary files, which may be memory.
             self._vectors = tempfile.TemporaryFile(dir=self.path.parent)
         except OSError as problem:
             raise FileFormatError(f"{self.path} cannot be written: {problem.strerror}.") from None
@@ -121,7 +122,7 @@ class EmbeddingWriter:
 
     @property
     def size(self) -> int:
-        """How many words have come."""
+        """Return how many words have come."""
         return len(self._starts) - 1
 
     def add(self, words: Sequence[str], vectors: ArrayLike) -> None:

@@ -1,4 +1,4 @@
-"""How far apart bags of words are: the Earth Mover's distance, what lifting to bags promises, how far noise moves a bag."""
+"""Distance of bags of words: Earth Mover's distance, the guarantee of lifting to bags, movement of a bag by noise."""
 
 from typing import TYPE_CHECKING
 

@@ -1,12 +1,13 @@
-r"""Lifting a mechanism from words to bags of words, and the audit of what that promises, by enumeration.
+r"""Lifting a mechanism from words to bags of words, and the audit of what that guarantees, by enumeration.
 
 A mechanism K on members becomes K* on bags: every member is drawn by itself, and the order is forgotten,
 
 .. math:: K^*(b)\{c\} = \sum_{\sigma} \prod_i K(b_i)\{c_{\sigma(i)}\}
 
-over the different orders of c. If K is :math:`\epsilon d`-private, K* is :math:`\epsilon N E_d`-private between bags of one size
-N, with the Earth Mover's distance E over d: align the bags by their best matching, bound each term by the product, and add up.
-Bags of different sizes are told apart by their sizes alone, so nothing is promised between them.
+over the different orders of c. If K is :math:`\epsilon d`-private, K* is :math:`\epsilon N E_d`-private between bags
+of one size N, with the Earth Mover's distance E over d: align the bags by their best matching, bound each term by the
+product, and add up. Bags of different sizes are distinguished by their sizes alone, so nothing is guaranteed between
+them.
 
 >>> from noisewright.mechanisms import geometric
 >>> word = geometric(epsilon=1, within=(0, 2)).channel()
@@ -42,14 +43,14 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class LiftedAudit:
-    """What enumeration found of a lifted mechanism."""
+    """Result of enumeration of a lifted mechanism."""
 
     size: int
     epsilon: float
     """The smallest epsilon for each unit of N times the Earth Mover's distance that all pairs of bags keep, up to rounding."""
     claimed: float
     pair: tuple[Hashable, Hashable] | None
-    """Two bags that come closest to the claim; None where no two bags are told apart."""
+    """Two bags that come closest to the claim; None where no two bags are distinguished."""
 
     @property
     def tightness(self) -> float:
@@ -58,7 +59,7 @@ class LiftedAudit:
 
     @property
     def holds(self) -> bool:
-        """Whether every pair keeps the claim, up to the rounding of floats."""
+        """Return whether every pair keeps the claim, up to the rounding of floats."""
         return self.epsilon <= self.claimed * (1 + ROUNDING) + ROUNDING
 
 
@@ -95,7 +96,8 @@ def lift(channel: Channel, size: int) -> Channel:
 
 
 def audit_lifted(channel: Channel, size: int, *, epsilon: float, metric: Metric | None = None) -> LiftedAudit:
-    """Whether K* keeps ``epsilon`` for each unit of N times the Earth Mover's distance over ``metric`` (default: the line)."""
+    """Return whether K* keeps ``epsilon`` for each unit of N times the Earth Mover's distance over ``metric``
+    (default: the line)."""
     if not (isinstance(epsilon, int | float) and math.isfinite(epsilon) and epsilon > 0):
         raise ParameterError("the epsilon that is claimed is a finite number above 0.")
     lifted = lift(channel, size)

@@ -6,11 +6,12 @@ For bags :math:`\langle x_i^{a_i} \rangle` and :math:`\langle y_j^{b_j} \rangle`
 
 .. math:: E(X, Y) = \frac{1}{N} \min_\sigma \sum_i d(x_i, y_{\sigma(i)}).
 
-So ``total``, which is N E, is the cost of the whole matching, and a document whose words are each drawn with ``epsilon`` for each
-unit of distance loses at most ``epsilon * total`` against another one. It is never multiplied by N a second time.
+Therefore ``total``, which is N E, is the cost of the whole matching, and a document whose words are each drawn with
+``epsilon`` for each unit of distance loses at most ``epsilon * total`` against another one. It is never multiplied by
+N a second time.
 
-Between bags of different sizes the distance is defined, but is no measure of privacy: a bag and its doubled copy are at
-distance 0, and a mechanism that draws word by word tells them apart by their sizes. ``total`` is None there.
+Between bags of different sizes the distance is defined, but is not a measure of privacy: a bag and its doubled copy
+are at distance 0, and a mechanism that draws word by word distinguishes them by their sizes. ``total`` is None there.
 
 >>> found = earth_movers([[0.0], [10.0]], [[11.0], [0.0]])
 >>> found.mean, found.total, found.flow.tolist()
@@ -43,7 +44,7 @@ LARGEST = 1e150
 
 @dataclass(frozen=True, eq=False)
 class Transport:
-    """How one bag is moved to another."""
+    """Optimal movement of one bag to another."""
 
     mean: float
     """The Earth Mover's distance."""
@@ -52,7 +53,7 @@ class Transport:
     flow: NDArray[np.int64]
     """Members that are matched, as pairs of their places in the two bags."""
     mass: Floats
-    """How much of the whole mass each pair of ``flow`` carries."""
+    """Share of the whole mass for each pair of ``flow``."""
 
 
 def earth_movers(first: Any, second: Any, *, embedding: Embedding | None = None) -> Transport:

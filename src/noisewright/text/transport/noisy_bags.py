@@ -1,4 +1,4 @@
-r"""How far a noisy bag of vectors is from the true one: a probability that holds for every bag.
+r"""Distance of a noisy bag of vectors from the true one: a probability that holds for every bag.
 
 Each of N vectors in n dimensions gets noise whose length is Gamma(n, 1/epsilon). Members stay matched to themselves, so the Earth
 Mover's distance is at most the mean length, and a sum of N such lengths is Gamma(nN, 1/epsilon). For every radius
@@ -6,9 +6,9 @@ Mover's distance is at most the mean length, and a sum of N such lengths is Gamm
 .. math:: \Pr[E(b, \mathit{out}) \le \Delta] \;\ge\; P(nN, \epsilon N \Delta) = 1 - e^{-a} \sum_{i < nN} a^i / i!,
    \quad a = \epsilon N \Delta,
 
-with the regularised incomplete gamma function P, and with equality where all vectors of the bag coincide. The radius has no
-condition. (A printed version sums to n - 1 in place of nN - 1, which is false for two vectors or more: it promises 0.26 where
-the probability is 0.037.)
+with the regularised incomplete gamma function P, and with equality where all vectors of the bag coincide. The radius
+has no condition. (A printed version sums to n - 1 in place of nN - 1, which is false for more than one vector: it
+guarantees 0.26 where the probability is 0.037.)
 
 The bound is about vectors. After decoding to the nearest word the distance is usually far smaller.
 

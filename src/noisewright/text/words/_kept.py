@@ -1,4 +1,4 @@
-"""What was computed once about an embedding, kept in the user's cache folder by fingerprint: slopes, and sums of blocks.
+"""Cached results about an embedding, in the user's cache folder by fingerprint: slopes, and sums of blocks.
 
 Everything here can be deleted; it is computed again. Files appear whole or not at all, and what cannot be read is not there.
 """
@@ -22,7 +22,7 @@ from noisewright.text.embeddings.embedding import Embedding
 __all__ = ["cache_folder", "keep", "keep_sums", "kept", "kept_sums"]
 
 FORMAT = 1
-"""Counted up when the meaning of what is kept changes."""
+"""Version, raised when the meaning of cached results changes."""
 LARGEST_NOTE = 1 << 20
 
 
@@ -37,7 +37,7 @@ def cache_folder() -> Path:
 
 
 def kept(embedding: Embedding, *about: object) -> dict[str, Any] | None:
-    """What is known about an embedding under these parameters, or None."""
+    """Return the cached results about an embedding under these parameters, or None."""
     try:
         found = read_json(_place(embedding, about, ".json"), LARGEST_NOTE)
     except (OSError, ValueError):
@@ -46,7 +46,7 @@ def kept(embedding: Embedding, *about: object) -> dict[str, Any] | None:
 
 
 def keep(found: dict[str, Any], embedding: Embedding, *about: object) -> None:
-    """Remember it; a folder that cannot be written to is no reason to fail."""
+    """Cache it; ignore a folder that cannot be written to."""
     _write(_place(embedding, about, ".json"), json.dumps(found).encode())
 
 

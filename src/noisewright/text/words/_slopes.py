@@ -34,8 +34,8 @@ class Slope:
 def slopes(
     tiles: Tiles, logs: Floats, etas: Sequence[Fraction], done: Callable[[int], None] | None = None
 ) -> list[Slope]:
-    """The slope for each of several tables: ``logs`` has a row for each, with the log-sums of all words. ``done`` is told of
-    pairs of blocks."""
+    """The slope for each of several tables: ``logs`` has a row for each, with the log-sums of all words. ``done`` is
+    called with pairs of blocks."""
     searches = [_Search(row, 2 * float(eta) * UP, tiles.embedding.step) for row, eta in zip(logs, etas, strict=True)]
     size = tiles.embedding.size
     for first in range(tiles.count):
@@ -62,13 +62,13 @@ class _Search:
     def __init__(self, logs: Floats, twice: float, step: float) -> None:
         self._logs, self._twice, self._step = logs - logs.mean(), twice, step
         self._short = self._logs.astype(np.float32)
-        # A difference in single precision loses at most this; what is screened is never below what it stands for.
+        # A difference in single precision loses at most this; a screened value is never below its exact value.
         self._screen = np.float32(twice + float(np.abs(self._logs).max(initial=0.0)) * 2.0**-21)
         self._best, self._pair = 0.0, (0, 0)
         self._lock = threading.Lock()
 
     def look(self, squares: Single, roots: Single, row: int, columns: slice) -> None:
-        """A tile whose first row is that of the word ``row``."""
+        """A tile whose first row is the word ``row``."""
         ratios = np.abs(self._short[row : row + len(squares), None] - self._short[columns])
         ratios += self._screen
         ratios /= roots

@@ -20,10 +20,10 @@ from noisewright.text.words.weights import Weights
 __all__ = ["Remembered", "all_sums", "block_sums", "locate"]
 
 RUN = 64
-"""A block is searched in runs of so many words."""
+"""Number of words of a block that are searched in one run."""
 
 MOST = 1 << 16
-"""The sums of about so many words are remembered: 32 MB."""
+"""Approximate number of words whose sums are cached: 32 MB."""
 
 Whole = NDArray[np.uint64]
 
@@ -47,8 +47,9 @@ def block_sums(tiles: Tiles, weights: Weights, rows: Rows) -> Whole:
 def all_sums(
     tiles: Tiles, several: Sequence[Weights], by_block: bool = False, done: Callable[[int], None] | None = None
 ) -> Whole:
-    """The sums of all words for several tables of weights, (tables, words, blocks); without ``by_block`` whole sums, in one
-    column. Every pair of words is looked at once, since distances are symmetric. ``done`` is told of pairs of blocks."""
+    """The sums of all words for several tables of weights, (tables, words, blocks); without ``by_block`` whole sums,
+    in one column. Every pair of words is visited once, since distances are symmetric. ``done`` is called with pairs of
+    blocks."""
     size = tiles.embedding.size
     result = np.zeros((len(several), size, tiles.count if by_block else 1), np.uint64)
     for first in range(tiles.count):
@@ -126,7 +127,7 @@ class Remembered:
             new = np.unique(rows[self._places[rows] < 0])
             if len(new):
                 full = len(self._sums) + len(new) > MOST
-                new = np.unique(rows) if full else new  # begin anew, with all that is asked for
+                new = np.unique(rows) if full else new  # begin again, with all requested tables
                 found = compute(new)
                 if full:
                     self._places[:] = -1

@@ -20,13 +20,13 @@ from noisewright.text.embeddings.embedding import Embedding
 __all__ = ["Tiles", "cores", "on_all_cores", "strips"]
 
 BLOCKS = 64
-"""The vocabulary is cut into about so many blocks."""
+"""Approximate number of blocks of the vocabulary."""
 LEAST = 256
-"""A block has at least so many words."""
+"""Minimum number of words of a block."""
 GROUP = 512
-"""So many words are multiplied with a block at once."""
+"""Maximum number of words multiplied with a block at once."""
 STRIP = 1 << 15
-"""So many numbers stay in the fast memory of a core while they are worked on."""
+"""Maximum number of values that stay in a core's fast memory while they are processed."""
 ALONE = 1 << 20
 """A product of fewer numbers is not worth a second thread."""
 
@@ -64,13 +64,13 @@ class Tiles:
 
 
 def strips(rows: int, width: int, numbers: int = STRIP) -> Iterator[slice]:
-    """Slices of the rows with about so many numbers each."""
+    """Slices of the rows with about that number of values each."""
     height = max(1, numbers // max(width, 1))
     return (slice(start, min(start + height, rows)) for start in range(0, rows, height))
 
 
 def cores() -> int:
-    """So many cores may be used."""
+    """Return the number of cores that may be used."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -1,10 +1,12 @@
-r"""What noise on word vectors promises after decoding: enumerated for a few words in the plane, and bounded from below for many.
+r"""Audit of noise on word vectors after decoding: enumerated for a few words in the plane, and bounded from below for
+many.
 
-Decoding only post-processes, so the true epsilon of noisy words is at most that of the noise; how much decoding takes away has no
-closed form. On a line or in a plane the probability that noise from a word lands in a cell is an integral that can be added up:
-:func:`enumerated` does, and the channel's own epsilon is the smallest that holds. In many dimensions two facts bound it from
-below. A word y comes out of itself with a probability that draws measure, and out of a word x at distance D with at most
-the probability that noise goes further than D / 2 in one direction, since it must pass the middle:
+Decoding only post-processes, so the true epsilon of noisy words is at most the noise's epsilon; how much decoding
+takes away has no closed form. On a line or in a plane the probability that noise from a word lands in a cell is an
+integral that can be added up: :func:`enumerated` does, and the channel's own epsilon is the smallest that holds. In
+many dimensions two facts bound it from below. A word y comes out of itself with a probability that draws measure, and
+out of a word x at distance D with at most the probability that noise goes further than D / 2 in one direction, since
+it must pass the middle:
 
 .. math:: \epsilon \ge \frac{\ln \Pr[y \to y] - \ln \Pr[\langle v, u \rangle \ge D / 2]}{D}.
 
@@ -35,9 +37,10 @@ __all__ = ["enumerated", "least_epsilon"]
 
 MOST_WORDS = 20
 RAYS, STEPS, LONGEST = 720, 100, 60
-"""Directions in the plane, and lengths along each of them up to so many times 1 / epsilon."""
+"""Number of directions in the plane, of lengths along each of them, and their maximum in units of 1 / epsilon."""
 PROBES = 20
-"""So many words are drawn from: those with the longest vectors, which are far from others and often come out as themselves."""
+"""Number of words that are sampled from: those with the longest vectors, which are far from others and often come out
+as themselves."""
 PLACES, GRID = 120, 2000
 """Distances, and lengths of noise for each of them, at which tails are computed."""
 
@@ -96,7 +99,8 @@ def least_epsilon(mechanism: NoisyWords, draws: int = 400, confidence: float = 0
     apart = embedding.distances(probes, np.arange(embedding.size))
     grid = np.linspace(0, apart.max(), PLACES)
     beyond = _log_beyond(float(mechanism.epsilon), embedding.dimension, grid / 2)
-    # Beyond a place of the grid there is more than beyond the next one, so the place before stands for what is between.
+    # Beyond a place of the grid there is more than beyond the next one, so the place before stands for the values
+    # between.
     passing = beyond[np.maximum(np.searchsorted(grid, apart, side="right") - 1, 0)]
     with np.errstate(divide="ignore", invalid="ignore"):
         found = np.where(apart > 0, (np.log(surely)[:, None] - passing) / apart, 0)

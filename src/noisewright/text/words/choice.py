@@ -4,11 +4,12 @@ The word y comes out with probability :math:`W(d(x, y)) / Z(x)`, where the integ
 :math:`W = \lfloor 2^k e^{-\min(\beta d, C)} \rfloor` and :math:`Z(x)` is their sum over all words
 (:mod:`~noisewright.text.words.weights`). A uniform integer below Z(x), from cryptographic bits, decides.
 
-**Guarantee.** ``epsilon`` for each unit of Euclidean distance between word vectors. For words at distance d the loss is at
-most :math:`\beta d + 2\eta + |\ln Z(x) - \ln Z(x')|`, :math:`\eta` being what rounding can do, and it is reached at y = x. So
-the true epsilon is :math:`\beta` plus the slope of :math:`\ln Z`, computed over all pairs of words; it lies between
-:math:`\beta` and :math:`2\beta`. :func:`exact_words` chooses the largest beta whose true epsilon is within the budget. The
-slope depends on the file alone: a certificate states it, and anyone with the file can compute it again (:func:`recomputed`).
+**Guarantee.** ``epsilon`` for each unit of Euclidean distance between word vectors. For words at distance d the loss
+is at most :math:`\beta d + 2\eta + |\ln Z(x) - \ln Z(x')|`, :math:`\eta` being what rounding can do, and it is reached
+at y = x. Therefore the true epsilon is :math:`\beta` plus the slope of :math:`\ln Z`, computed over all pairs of
+words; it lies between :math:`\beta` and :math:`2\beta`. :func:`exact_words` chooses the largest beta whose true
+epsilon is within the budget. The slope depends on the file alone: a certificate states it, and anyone with the file
+can compute it again (:func:`recomputed`).
 
 :func:`truncated_exponential_words` is the mechanism of Carvalho, Vasiloudis and Feyisetan as they calibrate it: beta is half of
 epsilon, the exponent is cut at a reach, and nothing needs to be known about the file. It is the same choice with less use of the
@@ -70,7 +71,7 @@ REACH = Parameter("Distance beyond which all words count as equally far.", "reac
 
 EXACT, TRUNCATED = "exact-words", "truncated-exponential-words"
 LARGEST_CHANNEL = 2000
-"""So many words are listed as a channel at most."""
+"""Maximum number of words listed as a channel."""
 
 
 def exact_words(
@@ -98,8 +99,8 @@ def truncated_exponential_words(
 ) -> WordChoice:
     """The truncated exponential choice: half of epsilon for each unit, and all words beyond a ``reach`` alike.
 
-    Without a reach it is where words beyond it weigh nothing together. No pairs are compared: the promise holds whatever the
-    vectors are, and its proof needs no file.
+    Without a reach it is where words beyond it weigh nothing together. No pairs are compared: the guarantee holds
+    whatever the vectors are, and its proof needs no file.
     """
     found, budget = as_embedding(embedding, limit), positive_fraction(epsilon, "epsilon")
     weights = free(found, budget, None if reach is None else positive_fraction(reach, "reach"))
@@ -186,7 +187,7 @@ class WordChoice(BaseMechanism):
         return MechanismAudit(float_up(self.true_epsilon), metric, None, None, None, words=f"a bound {words}")
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: words are no numbers. See :func:`~noisewright.text.words.measure`."""
+        """Raise `NoLossError`: words are not numbers. See :func:`~noisewright.text.words.measure`."""
         raise NoLossError("words are no numbers; measure(mechanism, words) says how far outputs are from their words.")
 
     def channel(self) -> Channel:

@@ -1,4 +1,4 @@
-"""The nearest words of vectors: a product with every word, exactly the nearest but for the last bits of floats.
+"""The nearest words of vectors: a product with every word, exactly the nearest except for the last bits of floats.
 
 With ``-|y|^2 / 2`` as one more coordinate the largest product belongs to the nearest word. Of words at the same distance the
 one in the lowest row is taken. Decoding sees the noisy vector and public words only, so it costs no privacy.

@@ -1,8 +1,8 @@
 """Nearest words by an index, for large vocabularies: vectors in four bits for each pair of coordinates, the best again in full.
 
-Decoding sees the noisy vector and public words only, so a word that is not quite the nearest costs no privacy: the promise is the
-same, and the law of the output is a little different. ``make bench`` has the share of words that agree with the nearest one, and
-the time. Needs faiss (the extra ``text``).
+Decoding sees the noisy vector and public words only, so a word that is not quite the nearest costs no privacy: the
+guarantee is the same, and the law of the output is a little different. ``make bench`` has the share of words that
+agree with the nearest one, and the time. Needs faiss (the extra ``text``).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from noisewright.text.words._tiles import Rows, cores
 __all__ = ["WordIndex"]
 
 LOOKED_AT = 128
-"""So many words are compared in full for each vector."""
+"""Number of candidate words compared exactly for each vector."""
 TRAINED_ON = 20_000
 TOGETHER = 64
-"""So many words are compared roughly at a time: faster than the 32 that faiss takes."""
+"""Number of words compared approximately at a time: faster than the 32 that faiss takes."""
 BLOCK = 1 << 14
 SEED = 1
 
@@ -39,7 +39,7 @@ class WordIndex:
             ) from None
         faiss.omp_set_num_threads(cores())
         parts = embedding.dimension // 2 if embedding.dimension % 2 == 0 else embedding.dimension
-        library: Any = faiss  # its types do not know what a factory makes
+        library: Any = faiss  # its types do not cover a factory's result
         self._index = library.index_factory(embedding.dimension, f"PQ{parts}x4fs_{TOGETHER},Refine(SQfp16)")
         sample = np.random.default_rng(SEED).permutation(embedding.size)[:TRAINED_ON]
         self._index.train(embedding.vectors(sample))

@@ -1,4 +1,4 @@
-r"""What an epsilon does to words: the share that is kept, how far outputs are, and the epsilon that a wish amounts to.
+r"""Effect of an epsilon on words: share kept, distance of outputs, and the epsilon for a wanted effect.
 
 >>> import numpy as np, pathlib, tempfile
 >>> from noisewright.text import write_embedding
@@ -36,14 +36,14 @@ __all__ = ["Measured", "compare_words", "epsilon_between", "measure", "neighbour
 NEARLY = 0.95
 """An epsilon that keeps more than this share of the words, or less than 1 minus it, deserves a warning."""
 DRAWS = 1000
-"""So many draws of words are made to measure a mechanism whose probabilities have no closed form, at least."""
+"""Minimum number of draws of words to measure a mechanism whose probabilities have no closed form."""
 
 WordMechanism = WordChoice | NoisyWords
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a mechanism does to some words."""
+    """Effect of a mechanism on some words."""
 
     mechanism: str
     epsilon: float
@@ -52,7 +52,7 @@ class Measured:
     distance: float
     """The mean distance between a word and its output."""
     draws: int | None
-    """How many draws were made; None where the probabilities were computed."""
+    """Number of draws; None if the probabilities were computed."""
 
     @property
     def warning(self) -> str | None:
@@ -68,7 +68,7 @@ class Measured:
 
 
 def measure(mechanism: WordMechanism, words: Iterable[str] | NDArray[np.int64], rng: Rng = None) -> Measured:
-    """The share of words kept and the mean distance of outputs, for words with their frequencies, such as those of a corpus.
+    """The share of words kept and the mean distance of outputs, for words with their frequencies, as in a corpus.
 
     Computed for an exact choice; by draws for noise in floats. Words outside the vocabulary must have been dropped.
     """
@@ -107,8 +107,8 @@ def compare_words(
 ) -> list[tuple[Measured, Measured]]:
     """The exact choice and noise with decoding on the same words, at the same epsilon for each unit of distance.
 
-    That of the choice is its true one. That of the noise is exact for the noisy vector; how much of it decoding takes away is not
-    known.
+    The epsilon of the choice is its true one. The epsilon of the noise is exact for the noisy vector; its reduction by
+    decoding is unknown.
     """
     return [
         tuple(measure(make(embedding, epsilon=epsilon), words, rng) for make in (exact_words, laplace_words))  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""How far apart two words are: the Euclidean distance of their vectors in a public embedding.
+"""Distance of two words: the Euclidean distance of their vectors in a public embedding.
 
 >>> import numpy as np, pathlib, tempfile
 >>> from noisewright.text import write_embedding

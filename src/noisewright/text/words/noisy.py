@@ -7,11 +7,11 @@ the noise along the directions in which words vary, by the root of :math:`M = \l
 the nearest or the second nearest word with probabilities that depend on the distances to the noisy vector.
 
 **Guarantee.** ``epsilon`` for each unit of Euclidean distance between word vectors, for real numbers; decoding only
-post-processes. Mahalanobis noise at nominal :math:`\epsilon'` has :math:`\epsilon' \|v\|_M`, and :math:`\|v\|_M \le \|v\| /
-\sqrt{\mu}` for the smallest eigenvalue :math:`\mu` of M, so that the nominal :math:`\epsilon' = \epsilon \sqrt{\mu}` is used;
-its authors promise the nominal one for a distance of their own. The draws are made in floats: certificates say ``floating``,
-and nothing is proved about their last bits. :func:`~noisewright.text.words.exact_words` is exact, and keeps many more words
-at the same epsilon.
+post-processes. Mahalanobis noise at nominal :math:`\epsilon'` has :math:`\epsilon' \|v\|_M`, and :math:`\|v\|_M \le
+\|v\| / \sqrt{\mu}` for the smallest eigenvalue :math:`\mu` of M, so that the nominal :math:`\epsilon' = \epsilon
+\sqrt{\mu}` is used; its authors guarantee the nominal one for a distance of their own. The draws are made in floats:
+certificates say ``floating``, and nothing is proved about their last bits. :func:`~noisewright.text.words.exact_words`
+is exact, and keeps many more words at the same epsilon.
 
 >>> import numpy as np, pathlib, tempfile
 >>> from noisewright.text import write_embedding
@@ -65,7 +65,7 @@ FIRST = Parameter("Probability of the nearest of two equally distant words.", 'f
 
 LAPLACE, MAHALANOBIS, VICKREY = "laplace-words", "mahalanobis-words", "vickrey-words"
 DRAWN = 4096
-"""So many noisy vectors are held at once."""
+"""Maximum number of noisy vectors held at once."""
 
 
 def laplace_words(
@@ -77,8 +77,9 @@ def laplace_words(
 ) -> NoisyWords:
     """Spherical Laplace noise on word vectors and the nearest of the first ``limit`` words of an embedding.
 
-    ``decoding="index"`` takes a word that is nearest or nearly so, by an index (:mod:`~noisewright.text.words.indexed`): faster
-    for vocabularies of some hundred thousand words, with the same promise.
+    ``decoding="index"`` takes a word that is nearest or nearly so, by an index
+    (:mod:`~noisewright.text.words.indexed`): faster for vocabularies of some hundred thousand words, with the same
+    guarantee.
     """
     one_of(decoding, "decoding", ("exact", "index"))
     found = as_embedding(embedding, limit)
@@ -124,7 +125,7 @@ class NoisyWords(BaseMechanism):
     epsilon: Fraction
     name: str
     share: Fraction = Fraction(0)
-    """Of the covariance, or of the nearest word."""
+    """Strength of the covariance, or of the nearest word."""
     indexed: bool = False
     """Whether words are found by an index, and not always the nearest."""
 
@@ -180,7 +181,7 @@ class NoisyWords(BaseMechanism):
         return MechanismAudit(float_up(self.epsilon), self.guarantee.metric, None, None, None, words=words)
 
     def error(self, loss: str = "absolute") -> float:
-        """There is none: words are no numbers. See :func:`~noisewright.text.words.measure`."""
+        """Raise `NoLossError`: words are not numbers. See :func:`~noisewright.text.words.measure`."""
         raise NoLossError("words are no numbers; measure(mechanism, words) says how far outputs are from their words.")
 
     def rays(self, directions: Floats) -> tuple[float, Floats]:
@@ -222,7 +223,7 @@ class NoisyWords(BaseMechanism):
         return np.asarray(np.where(coins < self._first(*apart.T), rows[:, 0], rows[:, 1]))
 
     def _first(self, nearest: Floats, second: Floats) -> Floats:
-        """The probability of the nearest word: its odds are those of the other's distance."""
+        """The probability of the nearest word: its odds follow from the other's distance."""
         odds = float(self.share) * second, (1 - float(self.share)) * nearest
         both = odds[0] + odds[1]
         return np.asarray(np.where(both > 0, odds[0] / np.where(both > 0, both, 1), 0.0))

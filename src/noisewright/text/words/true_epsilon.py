@@ -28,14 +28,14 @@ __all__ = ["calibrated", "free", "seconds_for", "slopes_of", "telling", "true_ep
 Progress = Callable[[int, int | None], None]
 _TOLD: ContextVar[Progress | None] = ContextVar("told", default=None)
 AT_ONCE = 5
-"""So many betas are looked at in one pass."""
+"""Maximum number of betas evaluated in one pass."""
 PASSES = 3
-"""After so many passes, beta is within (1/2) / 6^3 of the target: a quarter of a percent."""
+"""Number of passes after which beta is within (1/2) / 6^3 of the target: a quarter of a percent."""
 
 
 @contextmanager
 def telling(progress: Progress | None) -> Iterator[None]:
-    """While this lasts, passes over all pairs of words tell how many pairs of blocks are done, and of how many."""
+    """Report progress of passes over all pairs of words: pairs of blocks done, and their total."""
     token = _TOLD.set(progress)
     try:
         yield
@@ -44,7 +44,7 @@ def telling(progress: Progress | None) -> Iterator[None]:
 
 
 def slopes_of(embedding: Embedding, several: Sequence[Weights], passed: int = 0, passes: int = 1) -> list[Slope]:
-    """The slope of the log-sums of each of several tables of weights; ``passed`` of so many ``passes`` were made before."""
+    """The slope of the log-sums of each of several tables of weights; ``passed`` of ``passes`` passes were made before."""
     tiles, tell = Tiles(embedding), _TOLD.get()
     each = tiles.count * (tiles.count + 1)  # of both steps
     so_far = passed * each
@@ -106,7 +106,7 @@ def free(embedding: Embedding, epsilon: Fraction, reach: Fraction | None = None)
 
 
 def _known(embedding: Embedding, epsilon: Fraction) -> tuple[Fraction, Fraction] | None:
-    """The beta and the slope that were kept, if they can be those of this epsilon: a damaged file is computed again."""
+    """The beta and the slope that were kept, if they can belong to this epsilon: a damaged file is computed again."""
     found = kept(embedding, "epsilon", epsilon) or {}
     try:
         beta, slope = Fraction(found["beta"]), Fraction(found["slope"])

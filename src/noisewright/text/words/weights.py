@@ -1,7 +1,8 @@
 r"""The integer weights of the exact choice of words: :math:`\lfloor 2^k e^{-\min(\beta d, C)} \rfloor`, by levels of distance.
 
-The table is made by the checker's own function, in whole numbers; so what is certified is what is drawn from. Cutting the
-exponent at C keeps every weight above 0, and :math:`e^{-C}` times the size of the vocabulary is below a thousandth.
+The table is made by the checker's own function, in integers; so the certified law is the sampled law. Cutting the
+exponent at C keeps every weight greater than 0, and :math:`e^{-C}` times the size of the vocabulary is below a
+thousandth.
 
 >>> table = Weights(Fraction(2), Fraction(9), 40, Fraction(1, 256))
 >>> float(table.table[0]) / 2**40 > 0.999, float(table.eta) < 0.001, len(table.table)
@@ -80,7 +81,7 @@ class Weights:
 
     @property
     def eta(self) -> Fraction:
-        """At most how far ``ln W`` is from the exponent that it stands for, rounded up to a short fraction."""
+        """Largest difference of ``ln W`` from its exponent, rounded up to a short fraction."""
         exact = checker_words.rounding(self.rate, self.cap, self._made[1])
         return Fraction(math.ceil(exact * (1 << 60)), 1 << 60)
 

@@ -66,7 +66,7 @@ class Basis:
 
     @property
     def size(self) -> int:
-        """How many components there are."""
+        """Return how many components there are."""
         return len(self.directions)
 
     @property
@@ -105,7 +105,7 @@ def _directions(away: Floats, components: int | None) -> Floats:
 
 
 class Read(NamedTuple):
-    """What a file of such a model holds."""
+    """Content of a file of such a model."""
 
     shape: tuple[int, int, int]
     basis: Basis
@@ -134,7 +134,7 @@ class ComponentFaces:
     @property
     @abstractmethod
     def _read(self) -> Read:
-        """What the file holds, checked."""
+        """Content of the file, checked."""
 
     @property
     def shape(self) -> tuple[int, int, int]:

@@ -1,11 +1,12 @@
-r"""Whether a model can draw a picture: what it leaves out, against how far its own public people are apart. For owners alone.
+r"""Test of whether a model can draw a picture, by the part it leaves out. For data owners alone.
 
-A model of drawn faces makes a drawn face of every photograph, and what was measured among its public faces says little about
-such photographs then. So what the model leaves out of a picture (the root of the mean squared difference between the picture and
-what the model makes of it without noise) is compared with a limit: how different a public person in the model's file is from the
-one who is most like them, the median over these people. A new face of the same kind stays below it: at most 36 of a limit of 40
-for the shipped model and drawn faces that it never saw, and 35 of 45 for eigenfaces of 60 photographs and 40 others. Photographs
-in the shipped model are above it: 61 to 145, and 40 for a small blurred head on a plain ground.
+A model of drawn faces makes a drawn face of every photograph, and measurements on its public faces then hold less for
+such photographs. Therefore the part that the model leaves out of a picture (the root of the mean squared difference
+between the picture and its picture by the model without noise) is compared with a limit: how different a public person
+in the model's file is from the one who is most like them, the median over these people. A new face of the same kind
+stays below it: at most 36 of a limit of 40 for the shipped model and drawn faces that it never saw, and 35 of 45 for
+eigenfaces of 60 photographs and 40 others. Photographs in the shipped model are above it: 61 to 145, and 40 for a
+small blurred head on a plain ground.
 
 The difference depends on the picture. It is in no output, and a refusal is for the owner of the pictures.
 

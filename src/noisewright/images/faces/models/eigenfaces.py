@@ -45,7 +45,7 @@ PARTS = {"mean": "<f4", "directions": "<f4", "spreads": "<f8", "low": "<f8", "hi
 FINEST = 2.0**-24
 """Halves of floats are multiples of this anyway; other directions are rounded to it."""
 LONGEST = 1 + 2.0**-10
-"""A direction is as long as 1 but for rounding, and none of its entries is longer."""
+"""A direction is as long as 1 except for rounding, and none of its entries is longer."""
 
 
 class Eigenfaces(ComponentFaces):
@@ -87,7 +87,7 @@ class Eigenfaces(ComponentFaces):
         if not many or not (arrays["low"] < arrays["high"]).all() or not (arrays["spreads"] > 0).all():
             raise wrong
         if np.abs(arrays["directions"]).max() > LONGEST or not ((arrays["mean"] >= 0) & (arrays["mean"] <= 255)).all():
-            raise wrong  # with others some pictures would have no code, and be told by that
+            raise wrong  # with others some pictures would have no code, which would distinguish them
         gallery = Gallery.kept(arrays, arrays["low"], arrays["high"])
         if gallery is None and len(arrays) > len(PARTS):
             raise wrong
@@ -106,9 +106,9 @@ def train_eigenfaces(
 ) -> Eigenfaces:
     """The components of *public* faces (pictures, rows, columns, channels), written to a file.
 
-    ``people``: whose they are, if somebody is there several times; the file keeps the codes of some, so that an epsilon can be
-    measured. ``source`` says in words where the faces are from. ``small``: half the file, with directions of three digits.
-    Ranges and spreads are those of these faces.
+    ``people``: whose they are, if someone is there several times; the file keeps the codes of some, so that an epsilon
+    can be measured. ``source`` says in words where the faces are from. ``small``: half the file, with directions of
+    three digits. Ranges and spreads are those of these faces.
     """
     given = np.asarray(faces)
     if given.ndim != 4 or given.shape[3] not in CHANNELS.values() or not given.size:
@@ -131,7 +131,7 @@ def _places(flat: NDArray[Any], directions: NDArray[Any]) -> Floats:
 
 
 def _middle(basis: Basis) -> Floats:
-    """Where the mean lies along each direction."""
+    """Return where the mean lies along each direction."""
     mean = np.asarray(basis.mean, np.float64)
     return np.array([float(mean @ np.asarray(row, np.float64)) for row in basis.directions])
 

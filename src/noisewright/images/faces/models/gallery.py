@@ -1,4 +1,5 @@
-"""The codes of some public faces, and whose they are: a model keeps them in its file, so that anybody can measure an epsilon.
+"""The codes of some public faces, and whose they are: a model keeps them in its file, so that anyone can measure an
+epsilon.
 
 >>> gallery = Gallery.of([[0.0, 1], [0, 2], [5, 5], [6, 6], [7, 7]], [3, 3, 8, 8, 8])
 >>> gallery.people.tolist(), gallery.one_each.tolist()
@@ -20,22 +21,22 @@ from noisewright.core.errors import DataError
 __all__ = ["Gallery"]
 
 MOST_PEOPLE, MOST_FACES = 200, 4
-"""A file keeps the codes of so many people, and of so many faces of each."""
+"""Maximum number of people in a file, and of faces of each."""
 ROUNDED = 2.0**-23
 """Codes are kept in floats of 32 bits, which are off by less than this part."""
 
 
 @dataclass(frozen=True, eq=False)
 class Gallery:
-    """Codes of public faces, one in each row, those of one person together; make one with :meth:`of`."""
+    """Codes of public faces, one in each row, with faces of one person together; make one with :meth:`of`."""
 
     codes: Floats
     people: NDArray[np.int64]
-    """Whose each is, numbered from 0 on."""
+    """Whose each is, numbered starting at 0."""
 
     @classmethod
     def of(cls, codes: ArrayLike, people: Sequence[Any] | NDArray[Any] | None = None) -> Gallery:
-        """Some of the codes of public faces; without ``people``, each is somebody else's."""
+        """Some of the codes of public faces; without ``people``, each is someone else's."""
         given = np.asarray(codes, np.float64)
         if people is not None and len(people) != len(given):
             raise DataError("every public face has the label of its person, or none has one.")
@@ -48,16 +49,16 @@ class Gallery:
 
     @property
     def one_each(self) -> Floats:
-        """The first code of everybody."""
+        """The first code of everyone."""
         return np.asarray(self.codes[np.unique(self.people, return_index=True)[1]])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a model's file keeps."""
+        """Return the arrays for a model's file."""
         return {"gallery": self.codes.astype("<f4"), "people": self.people.astype("<i8")}
 
     @classmethod
     def kept(cls, arrays: Mapping[str, NDArray[Any]], low: Floats, high: Floats) -> Gallery | None:
-        """What a file kept; None if it holds none, or none that could be one of codes in this public box."""
+        """Return the gallery of a file; None if it has no valid codes in this public box."""
         codes, people = arrays.get("gallery"), arrays.get("people")
         if codes is None or people is None or codes.shape != (len(people), len(low)) or people.ndim != 1:
             return None

@@ -1,4 +1,4 @@
-"""What a model of faces is: it turns pictures into codes and codes into pictures, and its file is public.
+"""Models of faces: it turns pictures into codes and codes into pictures, and its file is public.
 
 Whatever the model (principal components, a network), a mechanism asks no more of it than this. A code is the secret; the
 model, its ranges and its spreads are public, and must come from *public* faces: nothing here protects the faces that a model
@@ -74,11 +74,11 @@ class FaceModel(Protocol):
 
     @property
     def clear(self) -> tuple[str, ...]:
-        """What of a face gets into a decoded picture beside its code, in words."""
+        """Parts of a face that reach a decoded picture outside its code, in words."""
 
     @property
     def gallery(self) -> Gallery | None:
-        """The codes of some public faces, in the file: an epsilon is measured on them. None where there are none."""
+        """The codes of some public faces, in the file: an epsilon is measured on them. None if the file has no codes."""
 
     def encode(self, pictures: Picture, elements: int | None = None) -> Floats:
         """The codes of pictures (several: pictures, rows, columns, channels), one in each row.
@@ -87,10 +87,11 @@ class FaceModel(Protocol):
         """
 
     def keeping(self, *names: str) -> FaceModel:
-        """The same model with these attributes of a face passing around its code, in the clear; at first there are none."""
+        """The same model with these attributes of a face passing around its code, in the clear; initially no attribute."""
 
     def attributes_of(self, pictures: Picture) -> Floats:
-        """What of each face passes around its code, one face in each row; rows are empty where nothing does."""
+        """Return the attributes of each face that pass around its code, one face in each row; rows are empty where
+        nothing does."""
 
     def decode(self, codes: Floats, attributes: Floats | None = None) -> Picture:
         """The pictures of codes; a code may be shorter than the model's, and the elements that it lacks are constant then.

@@ -1,10 +1,10 @@
 r"""A generator of one's own in two ONNX files: an encoder from a face to numbers, and a decoder from numbers to a face.
 
-The encoder takes one face (1, channels, rows, columns) between 0 and 1 and gives a row of numbers (1, code); the decoder
-takes such a row and gives a face between 0 and 1. Both files go into the model's file as they are, beside the principal
-components, ranges and spreads of public faces, so that one SHA-256 stands for all of it. They are run by OpenCV, which the
-extra ``detection`` brings: an ONNX file is a list of layers and numbers, and no program. Encoder and decoder are two networks
-with nothing between them but the code.
+The encoder takes one face (1, channels, rows, columns) between 0 and 1 and gives a row of numbers (1, code); the
+decoder takes such a row and gives a face between 0 and 1. Both files go into the model's file as they are, next to the
+principal components, ranges and spreads of public faces, so that one SHA-256 stands for all of it. They are run by
+OpenCV, which the extra ``detection`` brings: an ONNX file is a list of layers and numbers, and no program. Encoder and
+decoder are two networks with nothing between them but the code.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class _Pair:
             try:
                 network.setInput(given)
                 return np.array(network.forward(), np.float32)
-            except Exception:  # OpenCV has errors of its own, and they quote what it was given
+            except Exception:  # OpenCV has errors of its own, and they quote its input
                 raise DataError(
                     "an ONNX network cannot take what it is given; look at the shapes in its file."
                 ) from None

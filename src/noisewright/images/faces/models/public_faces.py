@@ -1,4 +1,4 @@
-"""Public faces to learn from: pictures of one size, and what is known of each: whose it is, and its attributes.
+"""Public faces to learn from: pictures of one size, each with its person and attributes.
 
 >>> from noisewright.images.faces.cartoons import cartoon_faces
 >>> pictures, people = cartoon_faces(3, 2, size=16)

@@ -1,8 +1,8 @@
 r"""The true optimum for a number on the line, on a grid: no family of mechanisms is assumed.
 
-A mixture is cut into cells of a public grid and the finite game is solved with squared distortion. This shows how far the
-Gaussian families of :mod:`~noisewright.learned.theory.gaussians.shifts` are from what is possible, and what a learned
-mechanism may reach.
+A mixture is cut into cells of a public grid and the finite game is solved with squared distortion. This shows how far
+the Gaussian families of :mod:`~noisewright.learned.theory.gaussians.shifts` are from the optimum, and the best that a
+learned mechanism may reach.
 
 >>> law = Mixture(py1=0.5, mean0=-3, mean1=3)
 >>> best = grid_game(law, points=31).optimum(1)

@@ -1,4 +1,4 @@
-r"""Two Gaussian classes on a line: how well the class is guessed from a value, and how much the value tells.
+r"""Two Gaussian classes on a line: accuracy of guessing the class from a value, and information of the value.
 
 ``Y`` is 1 with probability ``py1``; given Y, X is normal with means ``mean0`` and ``mean1`` and standard deviations ``sd0``
 and ``sd1``. Every affine mechanism with Gaussian noise (:mod:`~noisewright.learned.theory.gaussians.shifts`) turns one
@@ -54,12 +54,12 @@ class Mixture:
 
     @property
     def prior_accuracy(self) -> float:
-        """How often the class is guessed blindly."""
+        """Return how often the class is guessed blindly."""
         return max(self.py1, 1 - self.py1)
 
     @property
     def accuracy(self) -> float:
-        """How often the best guess of the class is right."""
+        """Return how often the best guess of the class is right."""
         found = mixture_accuracy(self.py1, self.mean1 - self.mean0, self.sd0**2, self.sd1**2)
         return float(found)
 
@@ -102,7 +102,7 @@ def equal_accuracy(sep: Any, *, py1: float) -> Floats:
 
 
 def accuracy_slope(sep: Any, *, py1: float) -> Floats:
-    """The derivative of :func:`equal_accuracy`, ``p phi(s/2 - ln eta / s)``: above 0, so less separation is more privacy."""
+    """The derivative of :func:`equal_accuracy`, ``p phi(s/2 - ln eta / s)``: positive, so less separation is more privacy."""
     p, apart = chance(py1, "py1", inside=True), _separations(sep)
     with np.errstate(divide="ignore", invalid="ignore"):
         at = apart / 2 - np.where(apart > 0, math.log((1 - p) / p) / apart, 0.0 if p == 0.5 else np.inf)
@@ -147,7 +147,7 @@ def mixture_information(py1: Any, shift: Any, variance0: Any, variance1: Any) ->
     weights /= weights.sum()
 
     def odds(x: Floats) -> Floats:
-        """The log-odds of class 1 at a value, beyond those of the prior."""
+        """The log-odds of class 1 at a value, beyond the prior log-odds."""
         return np.asarray(x**2 / (2 * v0) - (x - m) ** 2 / (2 * v1) + 0.5 * np.log(v0 / v1))
 
     # I = E[ln(posterior / prior)]: -ln(p + (1 - p) e^-L) for class 1, -ln(1 - p + p e^L) for class 0

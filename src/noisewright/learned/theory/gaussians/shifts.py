@@ -78,7 +78,7 @@ class AffineMechanism:
 
     @property
     def accuracy(self) -> float:
-        """How often the best guess of the class from one release is right."""
+        """Return how often the best guess of the class from one release is right."""
         return self.law.prior_accuracy if self.released is None else self.released.accuracy
 
     @property
@@ -162,7 +162,7 @@ def shift_and_noise(law: Mixture, distortion: float) -> AffineMechanism:
 
 
 def noise_budgets(law: Mixture) -> tuple[float, float] | None:
-    """Between which budgets :func:`shift_and_noise` uses noise at all; None for none."""
+    """Return the range of budgets in which :func:`shift_and_noise` uses noise; None if empty."""
     _check_equal(law)
     far, least = abs(law.mean1 - law.mean0) / 2 * math.sqrt(_spread(law)), law.sd0
     if far <= least:
@@ -174,8 +174,9 @@ def noise_budgets(law: Mixture) -> tuple[float, float] | None:
 def class_noise(law: Mixture, distortion: float, loss: object = "zero-one") -> AffineMechanism:
     """Shifts, and noise of its own for each class: the best division of the budget, for the 0-1 or the log loss.
 
-    The accuracy depends on the two shifts through their sum alone, so the cheapest split moves the rarer class further. Where
-    guesses are no better than blind ones already, the mechanism that tells least in nats is taken, then the cheapest.
+    The accuracy depends on the two shifts through their sum alone, so the cheapest split moves the rarer class
+    further. If guesses are already no better than blind ones, the mechanism with the least information in nats is
+    taken, then the cheapest.
     """
     budget, wanted = _budget(distortion), as_adversary_loss(loss)
     if not (wanted.is_zero_one or wanted.is_log):
@@ -202,8 +203,8 @@ def class_noise(law: Mixture, distortion: float, loss: object = "zero-one") -> A
 def saturation_budget(law: Mixture) -> tuple[float, AffineMechanism]:
     r"""The smallest budget with which shifts and noise of its own for each class make guesses no better than blind ones.
 
-    For ``p >= 1/2`` guesses are blind exactly if ``V1 > V0`` and
-    ``ln(V1/V0)/2 + d^2 / (2(V1 - V0)) <= ln(p/(1-p))`` for what is left of the distance d, or if both laws are one.
+    For ``p >= 1/2`` guesses are blind exactly if ``V1 > V0`` and ``ln(V1/V0)/2 + d^2 / (2(V1 - V0)) <= ln(p/(1-p))``
+    for the remaining distance d, or if both laws are one.
     """
     if law.py1 < 0.5:
         budget, made = saturation_budget(law.swapped())

@@ -1,8 +1,8 @@
 r"""Gaussian vectors and jointly Gaussian pairs in closed form.
 
-**Two classes of one covariance.** ``X|Y`` is normal with means ``delta`` apart and covariance ``S``; noise of covariance N
-and trace at most D is added. The least squared separation is ``delta' (S + D I)^-1 delta``, and noise in a single direction
-reaches it: as private as noise of variance D in *every* coordinate, at a ``d``-th of the price.
+**Two classes of one covariance.** ``X|Y`` is normal with means ``delta`` apart and covariance ``S``; noise of
+covariance N and trace at most D is added. The least squared separation is ``delta' (S + D I)^-1 delta``, and noise in
+a single direction reaches it: as private as noise of variance D in *every* coordinate, at a ``d``-th of the cost.
 
 >>> noise = direction_noise([[1.0, 0.0], [0.0, 4.0]], [6.0, 0.0], distortion=3)
 >>> noise.covariance.tolist(), noise.separation
@@ -46,7 +46,7 @@ class DirectionNoise:
         return np.asarray(self.distortion * np.outer(self.direction, self.direction))
 
     def accuracy(self, *, py1: float = 0.5) -> float:
-        """How often the best guess of the class is right."""
+        """Return how often the best guess of the class is right."""
         return float(equal_accuracy(self.separation, py1=py1))
 
 
@@ -73,7 +73,7 @@ def direction_noise(covariance: Any, delta: Any, *, distortion: float) -> Direct
 
 @dataclass(frozen=True)
 class Told:
-    """What a release of X tells about a jointly normal Y: the share of its variance that is explained."""
+    """Information of a release of X about a jointly normal Y: the explained share of its variance."""
 
     explained: float
     sd_y: float
@@ -91,7 +91,7 @@ class Told:
 
 @dataclass(frozen=True)
 class GaussianPair:
-    """X and Y jointly normal, with standard deviations above 0 and a correlation from -1 to 1."""
+    """X and Y jointly normal, with standard deviations greater than 0 and a correlation from -1 to 1."""
 
     sd_x: float
     sd_y: float
@@ -116,7 +116,7 @@ class GaussianPair:
 
     @property
     def independence_budget(self) -> float:
-        """What it costs to take all that Y explains out of X: ``r^2 V``; ``x' = x - (cov / sd_y^2) (y - E y)``."""
+        """Distortion for removing from X all that Y explains: ``r^2 V``; ``x' = x - (cov / sd_y^2) (y - E y)``."""
         return self.correlation**2 * self.sd_x**2
 
     @property
