@@ -68,7 +68,7 @@ COMMANDS = Addresses(
 def main() -> NoReturn:
     """Run the command with the arguments of this process, and end the process."""
     gc.set_threshold(500_000)  # what a command imports stays, so looking through it again and again finds nothing
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else every installed package is asked for some
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else every installed package is requested some
     if sys.argv[1:2] and sys.argv[1] in NO_MATRICES:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy starts them when it is loaded, used or not
     _leave(run(sys.argv[1:]))

@@ -1,7 +1,7 @@
 """Files and folders that appear whole or not at all: renames in one step that never overwrite by accident, and single files.
 
 POSIX ``rename`` quietly replaces a file or an empty folder, and cannot replace a folder that holds something. Linux has both
-missing halves in one call, ``renameat2``; where a file system or a system lacks it, the caller is told or a plain way is taken.
+missing halves in one call, ``renameat2``; where a file system or a system lacks it, the caller is given or a plain way is taken.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def hidden_folder(target: Path) -> Iterator[Path]:
-    """A private folder beside a name, for what is to get that name, as long as it is used."""
+    """A private folder next to a name, for what is to get that name, as long as it is used."""
     folder = hidden_name(target)
     try:
         folder.mkdir(0o700)
@@ -145,7 +145,7 @@ def hidden_folder(target: Path) -> Iterator[Path]:
 
 
 def hidden_name(target: Path) -> Path:
-    """Return a free name beside another one.
+    """Return a free name next to another one.
 
     It is known before anything has it: where Ctrl-C comes while a file is made, the file can be removed.
     """

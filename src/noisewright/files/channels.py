@@ -245,7 +245,7 @@ def load_gaps_csv(path: str | os.PathLike[str]) -> tuple[list[str], list[str], l
 
 
 def load_blocks_csv(path: str | os.PathLike[str]) -> dict[Hashable, Hashable]:
-    """A block for each secret: two columns, and a first row that says so, ``secret,block``."""
+    """A block for each secret: two columns, and a first row that states so, ``secret,block``."""
     rows = _csv_rows(path)
     if len(rows) < 2 or any(len(row) != 2 for row in rows):
         raise FileFormatError(

@@ -16,7 +16,7 @@ from noisewright.files.endings import endings_as_exceptions
 __all__ = ["Found", "Problem", "files_in", "look_in", "numbered_name", "own_names", "whole_folder"]
 
 DIGITS = 6
-"""Numbers in names are as long: the number of files that were given, done or not, is nobody's business."""
+"""Numbers in names are as long: the number of files that were given, done or not, is no one's business."""
 
 
 Problem = tuple[Path, str]
@@ -97,7 +97,7 @@ def own_names(files: Sequence[Path], suffix: str) -> list[str]:
 
 
 def numbered_name(stem: str, number: int, suffix: str) -> str:
-    """A name that tells of nothing but its number.
+    """A name that tells of only its number.
 
     >>> numbered_name("picture", 7, ".png")
     'picture-000007.png'

@@ -23,7 +23,7 @@ POINTS = 60
 """Between the smallest and the largest epsilon the curves go through so many further ones."""
 
 LETTERING: Any = {"textcoords": "offset points", "fontsize": 8, "color": "#6b7680"}
-"""How the ends of the scale are named, beside their lines."""
+"""How the ends of the scale are named, next to their lines."""
 
 MOST_TICKS = 9
 """Up to so many epsilons are written on the axis."""

@@ -36,7 +36,7 @@ MARKERS = {"laplace": "P", "exponential": "d", "windows": "X"}
 def draw_face_risks(
     noisy: Sequence[Row], others: Sequence[Row], chance: float, clean: float, *, pixels: Sequence[Row] = ()
 ) -> Figure:
-    """Left, how often attackers are right by epsilon; right, SSIM at each risk, with methods that promise nothing as points.
+    """Left, how often attackers are right by epsilon; right, SSIM at each risk, with methods that guarantee nothing as points.
 
     A row has ``epsilon`` or ``method``, and numbers by name: of each attack, ``bound`` and ``ssim``. Rows of ``pixels`` have a
     ``kind``, and are drawn at the risk of the best attacker, or of the parrot where that is not known.
@@ -89,7 +89,7 @@ def _style(line: str, colour: str, mark: str) -> Any:
 
 
 def _apart(heights: Sequence[float]) -> list[float]:
-    """Heights for words beside points, so that none is written over another."""
+    """Heights for words next to points, so that none is written over another."""
     found, last = [0.0] * len(heights), -1.0
     for place in sorted(range(len(heights)), key=lambda one: heights[one]):
         last = found[place] = max(heights[place], last + LINE)

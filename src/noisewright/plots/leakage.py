@@ -38,7 +38,7 @@ TRIANGLE = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
 
 
 def draw_posteriors(things: Mapping[str, Any], prior: Sequence[float] | None = None, title: str = "") -> Figure:
-    """The beliefs that outputs of channels on three secrets lead to: one mark for each output, larger for likelier ones.
+    """The beliefs that outputs of channels on three secrets lead to: one mark for each output, larger for more likely ones.
 
     The nearer a mark is to a corner, the surer that secret. The marks of a channel average to the prior (the cross), and a
     channel may replace another in the max-case order exactly when its hull lies inside the other's.

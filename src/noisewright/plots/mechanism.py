@@ -38,7 +38,7 @@ BARS = 600
 """So many that a step of the law within a bar is not seen."""
 LEFT_OUT = 0.002
 HEAPED = 4
-"""An output at a wall with more than so many times the chance of the one beside it holds what was moved there."""
+"""An output at a wall with more than so many times the chance of the one next to it holds what was moved there."""
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 10**9)
 """Every so many-th label is written on an axis that has too many for all."""
 
@@ -115,7 +115,7 @@ def _check_drawable(mechanism: Mechanism) -> None:
 
 
 def _ordered(mechanism: Mechanism, channel: Channel) -> bool:
-    """Whether outputs are numbers with something between them, not categories that happen to be called by numbers."""
+    """Return whether outputs are numbers with something between them, not categories that happen to be called by numbers."""
     entry = registry.get(mechanism.name)
     if entry is not None and entry.takes.kind == "category" and not entry.takes.metric:
         return False
@@ -153,7 +153,7 @@ def _rows(axes: Any, channel: Channel) -> None:
         )
     axes.set(xlabel="output", ylabel="probability", ylim=(0, None))
     if (outputs == np.floor(outputs)).all():
-        axes.xaxis.get_major_locator().set_params(integer=True)  # there is nothing between whole numbers
+        axes.xaxis.get_major_locator().set_params(integer=True)  # there is nothing between integers
     axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1, 0.5))  # peaks leave no room inside
 
 
@@ -161,7 +161,7 @@ def _heat_map(figure: Any, axes: Any, channel: Channel, reports: list[str] | Non
     from matplotlib.colors import PowerNorm
 
     shown = np.ma.masked_equal(channel.matrix, 0.0)  # never is not the same as rarely
-    # In a large matrix each probability is small beside the largest: a square-root scale keeps them apart.
+    # In a large matrix each probability is small next to the largest: a square-root scale keeps them apart.
     norm = PowerNorm(0.5 if channel.matrix.size > 400 else 1, vmin=0, vmax=channel.matrix.max())
     image = axes.imshow(shown, cmap="cividis", norm=norm, aspect="auto")
     figure.colorbar(image, ax=axes, label="probability")
@@ -221,7 +221,7 @@ def _walls(mechanism: Mechanism) -> list[float]:
 def _heaps(
     below: Callable[[Any, Any], Any], secrets: NDArray[np.float64], walls: list[float], step: float
 ) -> dict[float, NDArray[np.float64]]:
-    """For each wall the chance that the output is just there, where that is far above what is beside it."""
+    """For each wall the chance that the output is just there, where that is far above what is next to it."""
     found = {}
     for wall in walls:
         here, left, right = (

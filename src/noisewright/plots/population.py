@@ -2,7 +2,7 @@
 
 :func:`draw_estimate` shows the estimated shares with their intervals (a line over numbers, bars over categories, a map over
 places) and, on request, how its certified gap fell where the estimator iterated. Many numbers are put together in bars. It
-shows estimates from private reports, never secrets; a ``truth`` can be drawn beside it in simulations.
+shows estimates from private reports, never secrets; a ``truth`` can be drawn next to it in simulations.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST_POINTS, BINS = 60, 40
 FEW = 12
 """So few numbers have a bar each: there is nothing between them."""
 MOST_LETTERS = 70
-"""Names with more letters than this do not fit beside each other: bars then lie, and names stand before them."""
+"""Names with more letters than this do not fit next to each other: bars then lie, and names stand before them."""
 LONGEST_NAME = 36
 MOST_REACH = 3
 """Whiskers longer than so many times the highest bar, on average, would leave nothing to see of the bars."""
@@ -97,7 +97,7 @@ def _line(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
     axes.plot(places[order], found.probabilities[order], color=COLOURS[2], linewidth=1.4, label="estimate")
     axes.set(xlabel="value", ylabel="share of the population", ylim=(0, None))
     if (places == np.floor(places)).all():
-        axes.xaxis.get_major_locator().set_params(integer=True)  # there is nothing between whole numbers
+        axes.xaxis.get_major_locator().set_params(integer=True)  # there is nothing between integers
     axes.legend(frameon=False, fontsize=9)
 
 

@@ -29,7 +29,7 @@ INK, FAINT = "#22303a", "#b8c0c8"
 TRUTH, BEST, DIRECT = COLOURS[0], COLOURS[2], "#8a949c"
 SAID = (COLOURS[1], COLOURS[3], COLOURS[4], COLOURS[2], "#7a8b99")
 MOST_NAMED = 8
-"""More answers than this are not named beside the wheel."""
+"""More answers than this are not named next to the wheel."""
 
 LONGEST_NAME = 28
 """Letters of an answer that are shown."""
@@ -120,7 +120,7 @@ def _region(axes: Any, plan: Survey) -> None:
 
 
 def _bars(axes: Any, plan: Survey) -> None:
-    """More than two answers: how likely an answer is for those it is true of, and for anybody else."""
+    """More than two answers: how likely an answer is for those it is true of, and for anyone else."""
     chosen = {plan.ideal_name: plan.ideal, "recommended\ndevice": plan.device.design}
     places = np.arange(len(chosen))
     keep = [float(d.p11) for d in chosen.values()]
@@ -153,9 +153,9 @@ def _margins(axes: Any, plan: Survey) -> None:
         one = margin_of_error(
             design.planned_variance(plan.prevalence, whole_population=plan.whole_population), plan.confidence
         )
-        if one > 0:  # asking everybody directly leaves no error
+        if one > 0:  # asking everyone directly leaves no error
             axes.loglog(counts, one / np.sqrt(counts), color=colour, linestyle=style, linewidth=1.6, label=name)
-    axes.set_ylim(top=2 * axes.get_ylim()[1])  # room for the words beside the leftmost point there can be
+    axes.set_ylim(top=2 * axes.get_ylim()[1])  # room for the words next to the leftmost point there can be
     axes.axvline(plan.respondents, color=INK, linewidth=0.8, linestyle=":")
     axes.plot(plan.respondents, plan.margin, "o", color=COLOURS[1], markersize=6)
     # Margins are read as shares and respondents as counts, neither as powers of ten.

@@ -1,6 +1,6 @@
-r"""Plans: what a release would promise, cost and do to accuracy, before anything is drawn.
+r"""Plans: what a release would guarantee, cost and do to accuracy, before anything is drawn.
 
-The price of a release is the sum of the prices of its columns and answers: whatever is published about one unit composes. It
+The privacy cost of a release is the sum of the privacy costs of its columns and answers: whatever is published about one unit composes. It
 is stated between *neighbours*, two tables that differ in the data of one unit, by at most the protected distance in each
 column. :attr:`Plan.between` says that in words, and no epsilon is shown without it.
 
@@ -46,23 +46,23 @@ NO_EPSILON = "no epsilon is claimed"
 LARGE_EPSILON = 10
 """Above this, odds may change more than twenty thousandfold, and a warning says so."""
 NO_PROMISE = 50
-"""From this on nobody could tell the promise from none, and a warning says that."""
+"""From this on no one could tell the guarantee from none, and a warning says that."""
 BEYOND_SENSE = 700
 """A part that costs more is refused: the odds that it allows are beyond what a float holds, e^709."""
 LIKE_A_GUESS = 0.9
-"""A category that is wrong this often, beside how often a blind guess is, tells hardly anything."""
+"""A category that is wrong this often, next to how often a blind guess is, tells hardly anything."""
 
 
 @dataclass(frozen=True)
 class BudgetLeft:
-    """What a ledger says before a release: what is left of the budget of its dataset, and whether the release fits."""
+    """What a ledger states before a release: what is left of the budget of its dataset, and whether the release fits."""
 
     epsilon: Fraction
     delta: Fraction
     releases: int = 0
     """How many releases were recorded so far."""
     recorded: bool = False
-    """Whether the ledger knows the dataset; otherwise all of the budget is left."""
+    """Whether the ledger has the dataset; otherwise all of the budget is left."""
     refusal: str | None = None
     """The sentence with which the ledger would refuse the release."""
 
@@ -92,7 +92,7 @@ class Plan:
 
     @property
     def fits(self) -> bool:
-        """Whether a release would be made: the data are such as the policy says, and the ledger would take it."""
+        """Whether a release would be made: the data are such as the policy states, and the ledger would take it."""
         return self.refusal is None and (self.budget is None or self.budget.fits)
 
     @property
@@ -180,7 +180,7 @@ class Plan:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of the whole release, between neighbours and no others: the sum of its parts."""
+        """The guarantee of the whole release, between neighbours and no others: the sum of its parts."""
         if not self.claims:
             raise GuaranteeError(f"{NO_EPSILON}: {self.in_words()}")
         near = Neighbours(self.policy.relation, self._distances, self._same)
@@ -194,14 +194,14 @@ class Plan:
         )
 
     def in_words(self) -> str:
-        """What somebody who knows everything but one unit's data can conclude, in plain words."""
+        """What someone who knows everything but one unit's data can conclude, in plain words."""
         if not self.claims:
             return totals.unprotected(bool(self.columns), bool(self.context_aware), bool(self.queries))
         return f"{totals.meaning(self.epsilon, self.delta)} {self.not_proved}".rstrip()
 
     @property
     def not_proved(self) -> str:
-        """What is said beside the odds: what they leave out, and which parts are floating; nothing where all parts are exact."""
+        """What is said next to the odds: what they leave out, and which parts are floating; nothing where all parts are exact."""
         found = []
         if self.context_aware:
             names = listed([name for column in self.context_aware for name in column.names])
@@ -339,7 +339,7 @@ def solve(
 
 
 def _used(types: Mapping[str, pa.DataType], policy: Policy) -> dict[str, pa.DataType]:
-    """The columns that the policy names, by name: neither the others nor the order of all is anybody's business."""
+    """The columns that the policy names, by name: neither the others nor the order of all is anyone's business."""
     return {name: types[name] for name in sorted(used_columns(policy)) if name in types}
 
 
@@ -349,7 +349,7 @@ def _public(rows: int | None, policy: Policy) -> int | None:
 
 
 def has_public_rows(policy: Policy) -> bool:
-    """Whether neighbours have the same number of rows, which is public then."""
+    """Return whether neighbours have the same number of rows, which is public then."""
     return policy.neighbours == "replace" and policy.unit.column is None
 
 
@@ -457,7 +457,7 @@ def _warnings(plan: Plan) -> list[str]:
 
 
 def _thin(column: ColumnPlan) -> list[str]:
-    """A warning where the protected distance is tiny beside the lattice of the outputs, or beside the declared range."""
+    """A warning where the protected distance is tiny next to the lattice of the outputs, or next to the declared range."""
     if column.protect is None or column.mechanism is None:
         return []
     step, width = getattr(getattr(column.mechanism, "lattice", None), "step", None), column.width
@@ -491,9 +491,9 @@ def _drowned(columns: Sequence[ColumnPlan]) -> list[str]:
 
 
 def _like_a_guess(column: ColumnPlan) -> str | None:
-    """How far off a released value is beside a guess that looks at no data, if that is hardly worse.
+    """How far off a released value is next to a guess that looks at no data, if that is hardly worse.
 
-    Whoever says the middle of a range of width w is off by w / 4 on average, if all values are equally common; whoever names one
+    Anyone who says the middle of a range of width w is off by w / 4 on average, if all values are equally common; anyone who names one
     of k categories is wrong (k - 1) / k of the time.
     """
     error = column.error

@@ -1,4 +1,4 @@
-"""What a release would promise, cost and do to accuracy: ``nw.plan``, the library side of ``noisewright plan``.
+"""What a release would guarantee, cost and do to accuracy: ``nw.plan``, the library side of ``noisewright plan``.
 
 >>> import tempfile
 >>> import pyarrow as pa
@@ -47,9 +47,9 @@ def plan(
     witness: str | os.PathLike[str] | None = None,
     separate_people: str | None = None,
 ) -> Plan:
-    """What a release would promise, cost and do to accuracy. Nothing is drawn, nothing is spent, nothing is written.
+    """What a release would guarantee, cost and do to accuracy. Nothing is drawn, nothing is spent, nothing is written.
 
-    ``data``: what :func:`~noisewright.releases.run.release` takes, but for frames of Spark. ``ledger``: the one that is asked
+    ``data``: what :func:`~noisewright.releases.run.release` takes, except frames of Spark. ``ledger``: the one that is asked
     what is left; the policy's, or that of this user, by default. ``target_error``: the wanted expected error of some columns or
     answers by name; the plan's policy then has the smallest epsilons that reach them. ``raise_budget``: of a release that
     accepts a larger budget than the ledger has. ``witness`` and ``separate_people``: as for a release.

@@ -1,4 +1,4 @@
-"""Releases: a policy and a table in; the protected table, answers, certificate and report out; the ledger remembers.
+"""Releases: a policy and a table in; the protected table, answers, certificate and report out; the ledger records.
 
 The order is what makes it safe. Everything that can be refused is refused first: the policy, the types, the units, values that do
 not fit, the budget. Then the spend is recorded, durably; only then is anything drawn. Everything is written under a hidden name
@@ -117,11 +117,11 @@ class Release:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised, and between which tables."""
+        """What is guaranteed, and between which tables."""
         return self.plan.guarantee
 
     def in_words(self) -> str:
-        """What the promise means, in plain words, and for which tables."""
+        """What the guarantee means, in plain words, and for which tables."""
         return (
             f"{self.guarantee.in_words()} {self.plan.not_proved}".rstrip() if self.plan.claims else self.plan.in_words()
         )
@@ -169,11 +169,11 @@ def release(
     ``data``: a path, or a table of pyarrow, pandas, Polars, DuckDB or Spark; what comes back is of the same kind. ``output``: a
     folder for the table, the answers, the certificate, the report and the lock; it appears whole or not at all. If it holds the
     release of these data under this policy already, that is read and nothing is drawn, unless ``again``: a second draw costs
-    the whole price again. The ledger knows the data again wherever that release went: another ``format`` of it is a copy of the
+    the whole privacy cost again. The ledger has the data again wherever that release went: another ``format`` of it is a copy of the
     same rows, which costs nothing, and what would pay twice is refused. ``replace``: an earlier output of something else may be
     replaced, if nothing else lies in its folder. ``ledger``: where the spend is recorded, a file or the
-    URL of a PostgreSQL database; the policy's, or that of this user, by default. ``witness``: a file that is told of every spend,
-    besides that of this user, so that an older copy of the ledger is noticed. ``separate_people``: why data that were released
+    URL of a PostgreSQL database; the policy's, or that of this user, by default. ``witness``: a file that is given of every spend,
+    in addition that of this user, so that an older copy of the ledger is noticed. ``separate_people``: why data that were released
     under another dataset name are about other people here; it is recorded. ``release_id``: under which name the ledger records
     the release; by default one is made up. ``seed`` makes a simulation: repeatable, not recorded, and marked as not for release.
     ``warn`` is called with each caution before anything is spent.
@@ -288,7 +288,7 @@ def _reread(found: Written, book: Ledger, copy_of: Path | None = None) -> Releas
 
 def _mend(output: str | os.PathLike[str], book: Ledger | None) -> None:
     """Put right what a process that was killed left of an earlier release at this place."""
-    with suppress(OSError, ValueError):  # a place that cannot be written is spoken of later
+    with suppress(OSError, ValueError):  # a place that cannot be written is mentioned later
         clean(Path(os.path.realpath(output)), partial(belongs_to, book))
     if book is not None:
         complete(output, book)

@@ -27,7 +27,7 @@ _spawn = multiprocessing.get_context("spawn")
 
 @dataclass(frozen=True)
 class State:
-    """How far a job is: ``done`` of ``of`` (0: unknown); at the end its ``result``, or why there is none."""
+    """How far a job is: ``done`` of ``of`` (0: unknown); at the end its ``result``, or why none exists."""
 
     done: float = 0.0
     of: float = 0.0

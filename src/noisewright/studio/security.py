@@ -60,7 +60,7 @@ def policy_of(nonce: str) -> str:
 
 
 class Guard:
-    """The layer; ``hosts`` are the names with ports under which this server is asked for, ``port`` is the one it listens to."""
+    """The layer; ``hosts`` are the names with ports under which this server is requested, ``port`` is the one it listens to."""
 
     def __init__(self, app: App, *, hosts: Iterable[str], token: str | None, largest: int, port: int) -> None:
         self.app, self.hosts, self.token, self.largest = app, frozenset(h.lower() for h in hosts), token, largest
@@ -144,7 +144,7 @@ class _Answer:
             if not self.start:
                 await _refuse(self.scope, self.send, 413, self.guard._too_large())
         except Exception:
-            if self.gone:  # the page was closed, or the upload cancelled; nobody reads the answer
+            if self.gone:  # the page was closed, or the upload cancelled; no one reads the answer
                 await _refuse(self.scope, self.send, 400, "The request ended before it was complete.")
                 return
             logging.getLogger(__name__).exception("a page of the studio failed")

@@ -98,7 +98,7 @@ def _clear() -> None:
 
 
 def names_of(host: str | None, port: int) -> list[str]:
-    """The names with ports under which a server at this address is asked for."""
+    """The names with ports under which a server at this address is requested."""
     names = list(dict.fromkeys((*LOOPBACK, *([_in_address(host)] if host else []))))
     return [f"{name}:{port}" for name in names] + (names if port == USUAL_PORT else [])
 

@@ -41,7 +41,7 @@ SUFFIXES = (
     ".jpeg",
     ".nwm",
 )
-"""What a file that somebody gives may end with: the end decides how it is read, and nothing is ever run."""
+"""What a file that someone gives may end with: the end decides how it is read, and nothing is ever run."""
 
 GIVEN = "given-"
 """How the names begin that the server makes up."""
@@ -209,7 +209,7 @@ def still_here(name: str, digest: str) -> Path | None:
 
 
 def from_this_machine() -> bool:
-    """Whether the person sits at this machine: only then may files be named by their paths on it."""
+    """Return whether the person sits at this machine: only then may files be named by their paths on it."""
     from nicegui import ui
 
     asking = ui.context.client.request.client
@@ -259,6 +259,6 @@ def _is_alive(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except (OSError, OverflowError):  # it is somebody else's
+    except (OSError, OverflowError):  # it is someone else's
         return True
     return True

@@ -49,7 +49,7 @@ BUDGETS = {
 def check_entry(entry: Entry, parameters: Mapping[str, Any], values: Sequence[Any], *, seed: int = 1) -> Report:
     """Run every check and return the report.
 
-    For a mechanism that perturbs columns, ``parameters`` are what a policy's column says beside its name and its mechanism, and
+    For a mechanism that perturbs columns, ``parameters`` are what a policy's column says next to its name and its mechanism, and
     ``values`` are the columns of Arrow that hold some secrets, one for each part of a secret. For a mechanism that gives reports
     or choices, ``parameters`` are those of its constructor, and ``values`` what its ``release`` takes.
     """
@@ -135,7 +135,7 @@ def _signature(entry: Entry) -> str | None:
 
 
 def _public(entry: Entry, mechanism: Mechanism) -> str | None:
-    """Public files and the public seed are told, and stated in the certificate, as they are."""
+    """Public files and the public seed are given, and stated in the certificate, as they are."""
     files, seed = described(mechanism).resources or (), described(mechanism).seed
     require(
         isinstance(files, tuple) and all(isinstance(file, Resource) for file in files),
@@ -175,7 +175,7 @@ def _certificate(entry: Entry, mechanism: Mechanism) -> str | None:
 
 
 def _small(thing: ColumnPlan | Mechanism, resources: tuple[Resource, ...]) -> str | None:
-    """It travels in few bytes, without a file's content and without a file's place; and it says how accurate it is."""
+    """It travels in few bytes, without a file's content and without a file's place; and it states how accurate it is."""
     if isinstance(thing, ColumnPlan):
         try:
             require(bool(thing.error_words), "plan: it has no words for its expected error.")
@@ -205,7 +205,7 @@ def _small(thing: ColumnPlan | Mechanism, resources: tuple[Resource, ...]) -> st
 
 
 class _Witness:
-    """A mechanism that remembers what it was given and what it gave."""
+    """A mechanism that records what it was given and what it gave."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._mechanism = mechanism
@@ -258,7 +258,7 @@ def _domain(entry: Entry, plan: ColumnPlan, values: Sequence[Any], seed: int) ->
 
 
 def _alike(first: pa.DataType, second: pa.DataType) -> bool:
-    """Whether two types are the same; text is text however it is stored."""
+    """Return whether two types are the same; text is text however it is stored."""
     if pa.types.is_dictionary(first):
         return _alike(first.value_type, second)
     texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)

@@ -60,7 +60,7 @@ def check_mechanism(
 
     ``secrets`` are values the mechanism takes (a few, or all); ``unknown`` are values it must refuse without showing them;
     ``refused`` are calls with bad parameters that must raise :class:`~noisewright.core.errors.ParameterError`, or
-    :class:`~noisewright.core.errors.GuaranteeError` where a channel does not have the guarantee that is asked for.
+    :class:`~noisewright.core.errors.GuaranteeError` where a channel does not have the guarantee that is requested.
     """
     chosen = list(secrets)
     checks: list[Check] = [
@@ -95,7 +95,7 @@ def _protocol(mechanism: Mechanism) -> str | None:
 
 
 def _guarantee(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
-    """The audit of the channel, for every pair, is within the promise (up to the rounding of floats)."""
+    """The audit of the channel, for every pair, is within the guarantee (up to the rounding of floats)."""
     channel = _channel(mechanism)
     if channel is None:
         return "no finite channel"
@@ -131,7 +131,7 @@ def _rounding(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
         try:
             mechanism.release(pair)
             loss = audit(mechanism).value * rounded
-        except (DataError, NoChannelError):  # between the secrets there are none, or nobody knows the loss
+        except (DataError, NoChannelError):  # between the secrets none exist, or no one knows the loss
             continue
         allowed = mechanism.map(apart)
         require(
@@ -327,7 +327,7 @@ def _answer(pipe: Any) -> Any:
 
 
 def _shows(message: str, value: Any) -> bool:
-    """Whether a message shows a value, or a coordinate of it: as a word of its own, whatever punctuation is around it.
+    """Return whether a message shows a value, or a coordinate of it: as a word of its own, whatever punctuation is around it.
 
     A single letter is an ordinary word ("a value"), so it counts in quotes only.
     """

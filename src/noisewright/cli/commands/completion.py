@@ -19,7 +19,7 @@ __all__ = ["COMMAND", "Words", "completion"]
 
 SHELLS = ("bash", "zsh", "fish")
 CHOICES = re.compile(r"[a-z0-9][a-z0-9.-]*(\|[a-z0-9][a-z0-9.-]*)+")
-"""How the help of an option spells the words that it takes."""
+"""How the help of an option writes the words that it takes."""
 HELP = ("--help", "-h")
 
 

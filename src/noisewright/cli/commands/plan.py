@@ -1,4 +1,4 @@
-"""``noisewright plan``: what a release would promise, cost and do to accuracy, without drawing anything."""
+"""``noisewright plan``: what a release would guarantee, cost and do to accuracy, without drawing anything."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _targets(given: list[str]) -> dict[str, str]:
 
 
 def _epsilons(found: Plan, wanted: Iterable[str]) -> Iterable[tuple[str, Fraction]]:
-    """What a policy says for each of these parts; a price is more, where a unit has several rows."""
+    """What a policy states for each of these parts; a privacy cost is more, where a unit has several rows."""
     named = {",".join(column.names): column.epsilon for column in found.policy.columns}
     named |= {query.name: query.epsilon for query in found.policy.queries if query.name not in named}
     return [(name, epsilon) for name in wanted if (epsilon := named.get(name)) is not None]
@@ -249,7 +249,7 @@ def _page(
 
 
 def changed_rows(found: Plan) -> list[tuple[str, str]]:
-    """What is changed without an epsilon, and what is promised in its place."""
+    """What is changed without an epsilon, and what is guaranteed in its place."""
     return [
         (
             "No epsilon",
@@ -288,7 +288,7 @@ def total_row(found: Plan) -> tuple[str, str]:
 
 
 def dropped_row(found: Plan) -> tuple[str, str]:
-    """What is not released row by row; no column is spoken of that the policy does not name."""
+    """What is not released row by row; no column is mentioned that the policy does not name."""
     if not found.columns:
         return "Dropped", "every column"
     named = [

@@ -125,7 +125,7 @@ class Branch(Stem):
 
 
 def _is_file(word: str) -> bool:
-    """Whether a word is the name of a file, there or not: it has an ending or a folder."""
+    """Return whether a word is the name of a file, there or not: it has an ending or a folder."""
     return not word.startswith("-") and (Path(word).suffix != "" or Path(word).name != word or Path(word).exists())
 
 
@@ -146,7 +146,7 @@ class _Doorway(TyperCommand):
 
     @short_help.setter
     def short_help(self, text: str | None) -> None:
-        """There is none but that of the real command."""
+        """None exists but that of the real command."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         real = built(str(self.name), offered(self.table, str(self.name)))

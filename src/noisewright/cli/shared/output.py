@@ -51,7 +51,7 @@ BROKEN_PIPE = 141
 
 
 def wants_json(context: typer.Context, as_json: bool) -> bool:
-    """Whether ``--json`` was given: to the command itself, or to the one that it belongs to."""
+    """Return whether ``--json`` was given: to the command itself, or to the one that it belongs to."""
     return as_json or bool(context.parent and context.parent.obj)
 
 
@@ -72,7 +72,7 @@ def emit(data: Mapping[str, Any], page: Callable[[], Iterable[RenderableType]], 
 
 
 def block(text: str) -> RenderableType:
-    """Show text of several lines; everywhere else in a page, a line break within a text is spelled out."""
+    """Show text of several lines; everywhere else in a page, a line break within a text is written out."""
     from rich.console import Group
     from rich.text import Text
 
@@ -99,13 +99,13 @@ def _write(text: str) -> None:
         # Python flushes once more at its end, which must not fail again and speak up.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(problem, BrokenPipeError):  # the reader has gone, so nobody is left to tell
+        if isinstance(problem, BrokenPipeError):  # the reader has gone, so no one is left to tell
             raise typer.Exit(BROKEN_PIPE) from None
         raise
 
 
 def caution(text: str) -> None:
-    """Say on stderr, at once, what somebody should think about before it is too late; one line each, folded on a terminal."""
+    """Say on stderr, at once, what someone should think about before it is too late; one line each, folded on a terminal."""
     from rich.text import Text
 
     with contextlib.suppress(OSError):
@@ -170,7 +170,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Text with control characters spelled out: names come from files, and a terminal obeys what it is sent."""
+    """Text with control characters written out: names come from files, and a terminal obeys what it is sent."""
     return text if text.isprintable() else "".join(c if c.isprintable() or c in keep else repr(c)[1:-1] for c in text)
 
 
@@ -260,7 +260,7 @@ def _in_one_line(part: Any) -> None:
 
 @cache
 def _door() -> type[Console]:
-    """The console of every page: whatever a command shows, control characters are spelled out on the way to the terminal."""
+    """The console of every page: whatever a command shows, control characters are written out on the way to the terminal."""
     from rich.console import Console
     from rich.segment import Segment
 

@@ -63,7 +63,7 @@ def picture_file(plot: str | None, alone: bool = False) -> Path | None:
 
 
 def draw_to(picture: Path | None, draw: Callable[[], Figure], written: Path | None = None) -> None:
-    """Draw to a file, if one is asked for, after all else is written; what cannot be drawn never loses what was ``written``."""
+    """Draw to a file, if one is requested, after all else is written; what cannot be drawn never loses what was ``written``."""
     from noisewright.core.errors import NoisewrightError
 
     if picture is None:

@@ -1,4 +1,4 @@
-r"""Columns of a policy as plans: a mechanism made for what is to be protected, what that costs, and how it is applied.
+r"""Columns of a policy as plans: a mechanism made for what must be protected, what that costs, and how it is applied.
 
 A column is perturbed row by row. :mod:`noisewright.releases.columns.fitting` makes the mechanism and says what one row
 costs; one unit owns up to ``unit.rows`` rows, each perturbed on its own, so a column is charged that many times. What a mechanism
@@ -96,12 +96,12 @@ class ColumnPlan:
 
     @property
     def protected(self) -> bool:
-        """Whether an epsilon is promised: it is neither kept nor changed by a mechanism that promises none."""
+        """Whether an epsilon is guaranteed: it is neither kept nor changed by a mechanism that guarantees none."""
         return self.secret is not None and self.secret.takes.claims
 
     @property
     def context_aware(self) -> str | None:
-        """What is promised in place of an epsilon, in words; None where there is one, or nothing is promised."""
+        """What is guaranteed in place of an epsilon, in words; None where there is one, or nothing is guaranteed."""
         if self.mechanism is None or self.protected:
             return None
         return self.mechanism.guarantee.in_words()
@@ -161,14 +161,14 @@ class ColumnPlan:
 
     @property
     def in_the_clear(self) -> tuple[str, ...]:
-        """What its certificate says to come out unprotected, such as the number of words of a document."""
+        """What its certificate states to come out unprotected, such as the number of words of a document."""
         return tuple(
             phrases.clear(what) for found in self.certificates() for what in found.document.get("in_the_clear", ())
         )
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """What its certificate says to be measured on public data about its epsilon, such as distances between public faces."""
+        """What its certificate states to be measured on public data about its epsilon, such as distances between public faces."""
         stated = [found.document["measured"] for found in self.certificates() if "measured" in found.document]
         return tuple(text for one in stated for text in phrases.measured_parts(one))
 
@@ -196,13 +196,13 @@ class ColumnPlan:
         return min(known, default=BLOCK)
 
     def certificate(self, simulated: bool = False) -> Certificate | None:
-        """The certificate of the mechanism; ``simulated``: its draws are not for release. None where no epsilon is promised."""
+        """The certificate of the mechanism; ``simulated``: its draws are not for release. None where no epsilon is guaranteed."""
         if self.mechanism is None or not self.protected:
             return None
         return certificate_once(self.mechanism, simulated)
 
     def certificates(self, simulated: bool = False) -> tuple[Certificate, ...]:
-        """All certificates of this part of a release: one, or none where no epsilon is promised."""
+        """All certificates of this part of a release: one, or none where no epsilon is guaranteed."""
         found = self.certificate(simulated)
         return () if found is None else (found,)
 

@@ -245,7 +245,7 @@ def _taken(name: str, type_: pa.DataType, kind: Kind | None, entry: Entry) -> Ki
 
 
 def _takes(takes: Takes, kind: Kind) -> bool:
-    """Whether a mechanism takes columns of a kind."""
+    """Return whether a mechanism takes columns of a kind."""
     if kind.name == takes.kind or (takes.kind == "record" and (kind.numeric or kind.labels)):
         return True
     if takes.points:

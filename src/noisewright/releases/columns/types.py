@@ -1,13 +1,13 @@
 """The type of every column that a policy uses, from the policy alone.
 
-``types = { visit = "date" }`` says it; otherwise it follows from what else the policy says: declared values are text, true/false,
-whole numbers or numbers; a range of dates is for dates, one of dates with a clock, or a distance in hours, for times; a mechanism
-that takes whole numbers, documents or pictures is for these; every other mechanism and every aggregate is for numbers. A unit is
+``types = { visit = "date" }`` says it; otherwise it follows from what else the policy states: declared values are text, true/false,
+integers or numbers; a range of dates is for dates, one of dates with a clock, or a distance in hours, for times; a mechanism
+that takes integers, documents or pictures is for these; every other mechanism and every aggregate is for numbers. A unit is
 named by text.
 Times have an offset if those that the policy names have one.
 
 Tables with types of their own (Parquet, Arrow, DuckDB, Polars, Spark) keep them: a schema is public. It must be what
-the policy says, or whole numbers where that says numbers.
+the policy states, or integers where that states numbers.
 
 >>> from noisewright.releases.policy.policy import as_policy
 >>> policy = as_policy({"dataset": "clinic", "budget": {"epsilon": 3}, "types": {"ward": "text"}, "columns": [
@@ -51,7 +51,7 @@ Use = tuple[str, int, str]
 
 
 def known_types(policy: Policy) -> dict[str, pa.DataType]:
-    """The type of every column that the policy says something about; filters and kept columns say nothing."""
+    """The type of every column that the policy states something about; filters and kept columns say nothing."""
     uses: list[Use] = []
     for column in policy.columns:
         if not column.keep:
@@ -139,7 +139,7 @@ def check_stated(policy: Policy, types: Mapping[str, pa.DataType]) -> None:
 
 def _of_column(column: ColumnPolicy) -> Iterator[Use]:
     takes, given = registry[column.mechanism or ""].takes, column.parameters
-    if not takes.claims:  # its file says what each column is
+    if not takes.claims:  # its file states what each column is
         made: Any = registry[column.mechanism or ""].make(**given)
         yield from ((name, LABELS, kind) for name, kind in zip(column.names, made.kinds, strict=False))
         return
@@ -218,7 +218,7 @@ def _of_label(value: Any) -> str | None:
 
 
 def _of_dates(places: Any) -> str | None:
-    """Whether there are dates among places, however deep; a clock anywhere makes them times."""
+    """Return whether there are dates among places, however deep; a clock anywhere makes them times."""
     if isinstance(places, datetime.date):
         return "time" if isinstance(places, datetime.datetime) else "date"
     if not isinstance(places, (list, tuple)):

@@ -128,7 +128,7 @@ def _row(duck: Connection, wanted: Sequence[str], relation: str) -> tuple[Any, .
 
 
 def _listed(column: ColumnPlan) -> bool:
-    """Whether values can be told apart one by one: vectors, documents and pictures hardly ever occur twice."""
+    """Return whether values can be told apart one by one: vectors, documents and pictures hardly ever occur twice."""
     return all(kind is None or kind.labels for kind in column.kinds)
 
 
@@ -144,7 +144,7 @@ def _ends(within: Any) -> tuple[Fraction, Fraction] | None:
 
 
 def _is_finite(value: Any) -> bool:
-    """Whether there is a value, and it is a number: not missing, not infinite."""
+    """Return whether there is a value, and it is a number: not missing, not infinite."""
     return value is not None and (not isinstance(value, float) or isfinite(value))
 
 

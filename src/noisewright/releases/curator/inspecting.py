@@ -1,6 +1,6 @@
-"""What a table holds beside what its policy says: missing, undeclared, out of range. The owner's view, which is NOT private.
+"""What a table holds next to what its policy states: missing, undeclared, out of range. The owner's view, which is NOT private.
 
-It says why a release would be refused and how much would be clamped or mapped, in exact numbers of the data. Nothing of it enters
+It states why a release would be refused and how much would be clamped or mapped, in exact numbers of the data. Nothing of it enters
 a plan, a lock, a certificate or a report.
 
 >>> import pyarrow as pa
@@ -48,19 +48,19 @@ SPELLED = {
     "date": r"\d{4}-\d\d-\d\d",
     "boolean": "(?i)true|false",
 }
-"""Plain spellings, as a release takes them: DuckDB reads more, such as 31.5 as a whole number, a time as a
+"""Plain spellings, as a release takes them: DuckDB reads more, such as 31.5 as an integer, a time as a
 date, or blanks around a number."""
 
 
 @dataclass(frozen=True)
 class Inspected:
-    """One column (or the units of a table) beside what the policy says of it."""
+    """One column (or the units of a table) next to what the policy states of it."""
 
     name: str
     rows: int
     missing: int = 0
     misfits: int = 0
-    """Values that are not of the type that the policy says."""
+    """Values that are not of the type that the policy states."""
     outside: int = 0
     """Values out of the declared range."""
     undeclared: int = 0
@@ -68,7 +68,7 @@ class Inspected:
     kinds: int = 0
     """How many different undeclared categories there are."""
     nearly: int = 0
-    """Of the misfits and the undeclared: would do but for blanks around them, other capitals, or a decimal comma."""
+    """Of the misfits and the undeclared: would do except blanks around them, other capitals, or a decimal comma."""
     clamped: bool = False
     other: Any = None
     crowded: int = 0
@@ -78,7 +78,7 @@ class Inspected:
 
     @property
     def fine(self) -> bool:
-        """Whether all of the column is as the policy says."""
+        """Whether all of the column is as the policy states."""
         return not (self.missing or self.misfits or self.outside or self.undeclared or self.crowded)
 
     def to_json(self) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _as_it_is(policy: Policy, data: Any) -> Source:
 
 @dataclass(frozen=True)
 class _Declared:
-    """What a policy says of the values of a column."""
+    """What a policy states of the values of a column."""
 
     within: Any = None
     labels: Any = None

@@ -1,11 +1,11 @@
-r"""A policy to start from: the names and types of a table's columns, and what is to be decided about each of them.
+r"""A policy to start from: the names and types of a table's columns, and what must be decided about each of them.
 
 What goes into a policy is published with every release, so a range or a list of categories must be known without looking at the
-data. Where it is to stand, the policy says ``"FILL IN"``, and is refused until somebody has. ``from_data`` copies the smallest
-and largest values and the categories of the table instead, and the policy says so in capitals.
+data. Where it is to stand, the policy states ``"FILL IN"``, and is refused until someone has. ``from_data`` copies the smallest
+and largest values and the categories of the table instead, and the policy states so in capitals.
 
-The schema of Parquet, Arrow, DuckDB and Polars tables is public, and nothing else of them is looked at. Files without types (CSV,
-JSON lines, objects of pandas) are looked at by their owner: a column is taken for what most of its first cells are, so that
+The schema of Parquet, Arrow, DuckDB and Polars tables is public, and nothing else of them is examined. Files without types (CSV,
+JSON lines, objects of pandas) are examined by their owner: a column is taken for what most of its first cells are, so that
 hardly ever one person's cell decides it, and every column waits for its owner's confirmation.
 
 >>> import pyarrow as pa
@@ -178,7 +178,7 @@ def _known(source: Source, columns: Iterable[Proposal]) -> dict[str, Any]:
 
 
 def _ends(both: pa.Table) -> tuple[Any, Any] | None:
-    """Two different ends that a policy can hold; None where there are none."""
+    """Two different ends that a policy can hold; None where none exist."""
     if pa.types.is_timestamp(both.schema.types[0]):
         both = both.cast(pa.schema([(f.name, pa.timestamp("us", f.type.tz)) for f in both.schema]), safe=False)
     low, high = both.to_pylist()[0].values()
@@ -208,7 +208,7 @@ class Proposal:
     mechanism: str | None = None
 
     def lines(self, share: str, known: Mapping[str, Any]) -> Iterator[str]:
-        """Its ``[[columns]]``, with what is to be decided."""
+        """Its ``[[columns]]``, with what must be decided."""
         name = _text(self.names[0]) if len(self.names) == 1 else f"[{', '.join(map(_text, self.names))}]"
         blank = "; with its stray blank, as in the table" if any(one != one.strip() for one in self.names) else ""
         yield from ("", "[[columns]]", f"name = {name}  # {self.words}{blank}")
@@ -345,7 +345,7 @@ def _head(file: str, dataset: str, guessed: bool, from_data: bool, columns: list
 
 
 def _answers(released: list[Proposal], share: str) -> Iterator[str]:
-    """How to ask about all rows, in a comment: many who release rows want nothing but their mean or their counts."""
+    """How to ask about all rows, in a comment: many who release rows want only their mean or their counts."""
     number = next((column.names[0] for column in released if column.kind in ("integer", "number")), None)
     yield from (
         "",

@@ -1,7 +1,7 @@
 r"""Rows in a random order, in constant memory: every row is given a random key, and the rows are sorted by their keys.
 
-**Why the order is uniform.** Keys are independent and have one law. So all orders of the keys are equally likely, whatever the
-rows hold and whoever sorts them, as long as no two are equal. Rows with equal keys are given fresh ones, which are compared
+**Why the order is uniform.** Keys are independent and have one law. Therefore all orders of the keys are equally likely, whatever the
+rows hold and anyone who sorts them, as long as no two are equal. Rows with equal keys are given fresh ones, which are compared
 among them alone, and so on: as if keys had infinitely many bits, of which only those are drawn that matter. For the same reason
 it does not matter when bits are drawn, as long as each is drawn once and whatever else is decided (which rows are read together,
 what is scattered again) changes no comparison. Keys are words of 64 bits from the one doorway to randomness
@@ -12,7 +12,7 @@ collected to *runs* of ``RUN`` bytes. A table of one run is sorted in memory. Ot
 of the keys (ten, or fewer where few rows are expected) into buckets, which are independent of the rows, and written to a file
 without a name (:class:`~noisewright.files.scratch.Spool`), which the system frees however the process ends. Then neighbouring
 buckets, together about half a run, are read and sorted. A bucket of more than a run, in a table of many gigabytes, is scattered
-by the next ten bits. So no more than a run is ever sorted, and what stays in memory of a run is where it begins. Only released
+by the next ten bits. Therefore no more than a run is ever sorted, and what stays in memory of a run is where it begins. Only released
 values are ever written there: without a seed not even keys, whose first bits are known from the bucket, and whose others are
 drawn when it is read.
 
@@ -60,7 +60,7 @@ KEY = pa.field("nw_key", pa.int64(), nullable=False)
 
 
 def order_words(rows: int, number: int, seed: int | None) -> Iterator[NDArray[np.int64]]:
-    """Independent random words, one for each row of block ``number``, as often as they are asked for."""
+    """Independent random words, one for each row of block ``number``, as often as they are requested."""
     bits = _bits(seed, number)
     while True:
         yield bits.words(rows).view(np.int64)
@@ -228,7 +228,7 @@ class _Scattered:
         self.used_here = used + digit
         """The bits in which the rows of a bucket agree."""
         self._index = 8 * (self.buckets + 1)
-        """Bytes before a run that say where its buckets begin, and where the last one ends."""
+        """Bytes before a run that state where its buckets begin, and where the last one ends."""
         self.runs: list[int] = []
         """Where each run begins."""
         self.sizes = np.zeros(self.buckets)

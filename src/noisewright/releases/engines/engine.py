@@ -36,7 +36,7 @@ class Engine(Protocol):
         ...
 
     def is_empty(self, source: Source) -> bool:
-        """Whether the table has no rows at all."""
+        """Return whether the table has no rows at all."""
         ...
 
     def check_units(self, source: Source, unit: UnitPolicy) -> None:

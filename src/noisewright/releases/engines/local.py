@@ -165,7 +165,7 @@ class LocalEngine:
         told: Callable[[int], None],
         coded: bool = False,
     ) -> Generator[pa.RecordBatch]:
-        """The rows as they are to be written, labels perhaps ``coded``; ``told`` hears of those that were drawn."""
+        """The rows as they must be written, labels perhaps ``coded``; ``told`` hears of those that were drawn."""
         size = block_rows(plans)
 
         def work(block: pa.RecordBatch, number: int) -> pa.RecordBatch:
@@ -217,7 +217,7 @@ def _unused(name: str, names: Sequence[str]) -> str:
 
 
 def _coded(plans: Sequence[ColumnPlan]) -> list[str]:
-    """The columns of labels: whoever reads one looks each label up once, and may have them with a dictionary."""
+    """The columns of labels: anyone who reads one looks each label up once, and may have them with a dictionary."""
     plain = {name for plan in plans if plan.secret is None or not plan.secret.coded for name in plan.names}
     return [name for name in needed(plans) if name not in plain]
 

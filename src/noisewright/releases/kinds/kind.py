@@ -6,7 +6,7 @@ policy stand in it, how it is charted and aggregated, and how many rows of it ma
 
 The words of a policy are the names of kinds: ``types = { visit = "date" }``. A package adds one with an entry point of the group
 ``noisewright.kinds`` that leads to an instance of a subclass; :func:`noisewright.testing.check_kind` tells whether it keeps what
-is promised here:
+is guaranteed here:
 
 * a value that is read and written back is the same, up to what its type cannot hold;
 * what is missing stays missing, and nothing else becomes it;
@@ -68,15 +68,15 @@ class Kind:
     name: str
     """The word of a policy."""
     words: str
-    """What such a column is, in a message: "whole numbers"."""
+    """What such a column is, in a message: "integers"."""
     one: str
-    """What one value is, in a message: "a whole number"."""
+    """What one value is, in a message: "an integer"."""
     plain: pa.DataType
     """The plain Arrow type, in which values are put that have no type of their own."""
     typeless: bool = True
     """Whether files without types (CSV, JSON lines) can spell it, as text that is cast to the plain type."""
     wider: str = "text"
-    """The kind that somebody may have meant instead, where a value does not fit."""
+    """The kind that someone may have meant instead, where a value does not fit."""
     castable: frozenset[str] = frozenset()
     """The kinds that can be put into this one, if every value allows it."""
     numeric: bool = False
@@ -92,16 +92,16 @@ class Kind:
     unit: str = ""
     """The unit of numeric values, in the singular."""
     nearest: Fraction | None = None
-    """The least distance between two different values; None where there is none."""
+    """The least distance between two different values; None where none exists."""
     chart: Chart | None = None
     """How a report shows it, or not at all."""
     files: bool = False
-    """Whether a value is a file of its own, so that the owner of a table is told the row of one that cannot be taken."""
+    """Whether a value is a file of its own, so that the owner of a table is given the row of one that cannot be taken."""
 
     # Types ------------------------------------------------------------------------------------------------------------
 
     def holds(self, type_: pa.DataType) -> bool:
-        """Whether a column of this Arrow type can be of this kind."""
+        """Return whether a column of this Arrow type can be of this kind."""
         raise TypeError(f"{type(self).__name__} must define holds(type_).")
 
     def output_type(self, type_: pa.DataType) -> pa.DataType:
@@ -162,7 +162,7 @@ class Kind:
         raise self.unfit(type_)
 
     def can_hold(self, numbers: Sequence[int | float], type_: pa.DataType) -> bool:
-        """Whether a column of this type can hold all of the numbers, floats of fewer bits rounded."""
+        """Return whether a column of this type can hold all of the numbers, floats of fewer bits rounded."""
         return False
 
     def distance(self, protect: Fraction | Span) -> Fraction:
@@ -178,7 +178,7 @@ class Kind:
     # Text ---------------------------------------------------------------------------------------------------------------
 
     def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every cell of text that is not missing is a plain spelling of a value of this type."""
+        """Return whether every cell of text that is not missing is a plain spelling of a value of this type."""
         if not self.typeless:
             return False
         try:
@@ -188,7 +188,7 @@ class Kind:
         return True
 
     def fits_json(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every value that is not missing, as JSON writes it, is of this type; most are text there."""
+        """Return whether every value that is not missing, as JSON writes it, is of this type; most are text there."""
         quoted = pc.and_(pc.starts_with(cells, '"'), pc.ends_with(cells, '"'))
         return all_true(quoted) and self.fits(pc.utf8_trim(cells, '"'), type_)
 

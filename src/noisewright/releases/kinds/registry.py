@@ -82,7 +82,7 @@ def kind_of(type_: pa.DataType) -> Kind | None:
 def every_kind() -> Iterator[Kind]:
     """All kinds, the house's own first; other packages are only looked for after those, and one that is broken is passed over.
 
-    Whoever asks for that one by its name is told what is wrong with it.
+    Anyone who asks for that one by its name is given what is wrong with it.
     """
     yield from map(kind_named, _PLACES)
     for name in KINDS:

@@ -56,7 +56,7 @@ class Text(Kind):
         return True
 
     def fits_json(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every value is in quotes."""
+        """Return whether every value is in quotes."""
         return all_true(pc.starts_with(cells, '"'))
 
     def sql_type(self, type_: pa.DataType, dialect: str = "duckdb") -> str | None:
@@ -102,7 +102,7 @@ class Document(Kind):
         return True
 
     def fits_json(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every value is in quotes."""
+        """Return whether every value is in quotes."""
         return TEXT.fits_json(cells, type_)
 
     def sql_type(self, type_: pa.DataType, dialect: str = "duckdb") -> str | None:
@@ -111,7 +111,7 @@ class Document(Kind):
 
 
 def is_text(type_: pa.DataType) -> bool:
-    """Whether an Arrow type is one of text."""
+    """Return whether an Arrow type is one of text."""
     return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_))
 
 

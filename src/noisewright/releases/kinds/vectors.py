@@ -33,7 +33,7 @@ __all__ = ["VECTOR", "Vector"]
 
 FLOAT_BYTES = 8
 UNDECLARED = BLOCK_BYTES // 1024
-"""What a vector is reckoned with whose length nobody declares, because it is kept as it is."""
+"""What a vector is reckoned with whose length no one declares, because it is kept as it is."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Vector(Kind):
     """Rows of numbers."""
 
     def holds(self, type_: pa.DataType) -> bool:
-        """Lists of whole numbers or floats, with or without a fixed size."""
+        """Lists of integers or floats, with or without a fixed size."""
         listed = pa.types.is_list(type_) or pa.types.is_large_list(type_) or pa.types.is_fixed_size_list(type_)
         if not listed or pa.types.is_dictionary(type_.value_type):
             return False

@@ -1,7 +1,7 @@
 """Charges that an older copy of a ledger has lost, recorded again: for an owner without a newer copy.
 
 A witness tells what was charged, and so does the lock of a release. The heads that were lost are recorded with the reason, so
-whoever knows one of them (a witness, a lock) is answered by the record that adopted it.
+anyone who knows one of them (a witness, a lock) is answered by the record that adopted it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Lost:
 def charge_record(
     db: Database, release: str, dataset: str, also: Sequence[str], policy: str, items: Sequence[Charge]
 ) -> Mapping[str, Any]:
-    """Return what a witness is told of a spend, inside its transaction."""
+    """Return what a witness is given of a spend, inside its transaction."""
     scope, neighbours, epsilon, delta = db.execute(
         "SELECT d.scope, d.neighbours, b.epsilon, b.delta FROM datasets d JOIN budgets b ON b.dataset = d.number "
         "WHERE d.name = ? ORDER BY b.number DESC LIMIT 1",

@@ -1,6 +1,6 @@
-"""What a ledger is given, checked; and what it says when a budget does not suffice.
+"""What a ledger is given, checked; and what it states when a budget does not suffice.
 
-Names of datasets must look as different as they are: whoever reads a ledger must not take two for one, nor spend one budget twice
+Names of datasets must look as different as they are: anyone who reads a ledger must not take two for one, nor spend one budget twice
 under names that look alike.
 """
 
@@ -100,7 +100,7 @@ def refusal(balance: Balance, epsilon: Fraction, delta: Fraction) -> str:
 
 
 def amount(epsilon: Fraction, delta: Fraction) -> str:
-    """A price or a budget in words."""
+    """A privacy cost or a budget in words."""
     return f"epsilon {upward(epsilon)}" + (f" and delta {upward(delta)}" if delta else "")
 
 

@@ -2,7 +2,7 @@
 
 **Protected distances** of a dataset are part of the meaning of its budget, so they never become smaller. A loss of epsilon
 between ages at most 5 apart and one between ages at most a thousandth apart do not add up to a loss between anything that a
-person would ask about: between ages 5 apart the second is five thousand times as large. So the first release of a column sets
+person would ask about: between ages 5 apart the second is five thousand times as large. Therefore the first release of a column sets
 the distance that the dataset's total is about. A later release may protect more, which counts in full; one that protects less
 is refused.
 """
@@ -84,8 +84,8 @@ def record_release(
 def input_digest(key: bytes, policy: str, content: bytes) -> str:
     """What the ledger keeps of the data of a release: a keyed digest of theirs, together with that of the policy.
 
-    Whoever has the key can ask whether guessed data are these; nothing that knows data again can prevent that. Without the key
-    it says nothing, and two policies for the same data do not look alike.
+    Anyone who has the key can ask whether guessed data are these; nothing that knows data again can prevent that. Without the key
+    it states nothing, and two policies for the same data do not look alike.
     """
     return hmac.new(derived(key, "input"), policy.encode() + b"\0" + content, "sha256").hexdigest()
 

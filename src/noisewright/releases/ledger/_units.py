@@ -97,7 +97,7 @@ def count(db: Database) -> int:
 
 
 def agree(db: Database, key: bytes) -> bool:
-    """Whether the accounts of every dataset are as many as were recorded last, and have the total that was."""
+    """Return whether the accounts of every dataset are as many as were recorded last, and have the total that was."""
     recorded = _recorded(db)
     try:
         return all(
@@ -157,7 +157,7 @@ def _record(db: Database, dataset: int, accounts: int, total: int) -> None:
 
 
 def _names(key: bytes, units: Iterable[bytes]) -> Iterator[tuple[bytes]]:
-    """HMAC-SHA256, spelled out: its two padded keys are hashed once instead of once a unit, which halves the time."""
+    """HMAC-SHA256, written out: its two padded keys are hashed once instead of once a unit, which halves the time."""
     block = key.ljust(64, b"\0")
     inner, outer = (sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
     for unit in units:

@@ -40,7 +40,7 @@ AnyLedger = Ledger | str | os.PathLike[str] | None
 
 
 Witness = str | os.PathLike[str] | None
-"""A file that is told of every spend; None: that of this user alone."""
+"""A file that is given of every spend; None: that of this user alone."""
 
 
 def ledger_of(ledger: AnyLedger, policy: Policy, witness: Witness = None) -> Ledger:
@@ -95,7 +95,7 @@ def _named(ledger: str | os.PathLike[str] | None, policy: Policy) -> str | os.Pa
 def spend(
     book: Ledger, plan: Plan, name: str, engine: Engine, source: Source, raise_budget: bool, made_of: Input
 ) -> Balance:
-    """Record the price before anything is drawn."""
+    """Record the privacy cost before anything is drawn."""
     policy = plan.policy
     terms, units = terms_of(plan, raise_budget), _units(plan, engine, source)
     book.spend(policy.dataset, charges_of(plan), name, policy.digest(), units, terms=terms, made_of=made_of)
@@ -110,7 +110,7 @@ def rehearse(
     raise_budget: bool = False,
     made_of: Callable[[], Input] | None = None,
 ) -> tuple[Balance | None, str | None]:
-    """What the ledger knows of the dataset (None: nothing yet), and the sentence with which it would refuse the release.
+    """What the ledger has of the dataset (None: nothing yet), and the sentence with which it would refuse the release.
 
     Nothing is recorded. ``made_of`` reads the data, which is only done where some were recorded before. Budget, neighbours,
     protected distances and single units are asked about just as by :func:`spend`. A ledger that cannot be used at all is an
@@ -131,7 +131,7 @@ def rehearse(
 
 
 def charges_of(plan: Plan) -> list[Charge]:
-    """What the ledger records of a release: every part with its price, and every column that is given away as it is."""
+    """What the ledger records of a release: every part with its privacy cost, and every column that is given away as it is."""
     found = [
         Charge(title(part), "column", part.price, part.delta, part.protects, protected_by(part))
         if isinstance(part, ColumnPlan)

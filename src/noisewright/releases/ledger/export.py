@@ -47,7 +47,7 @@ def export(ledger: Ledger, path: str | os.PathLike[str]) -> Path:
 
 
 def document(ledger: Ledger, datasets: Sequence[str] | None = None) -> dict[str, Any]:
-    """The ledger as plain data; numbers are exact and spelled as fractions such as ``1/3``."""
+    """The ledger as plain data; numbers are exact and written as fractions such as ``1/3``."""
     chosen = ledger.datasets() if datasets is None else datasets
     return {"format": FORMAT, "version": VERSION, "datasets": [_dataset(ledger, name) for name in chosen]}
 

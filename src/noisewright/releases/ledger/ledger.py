@@ -8,7 +8,7 @@ release that breaks off later stays recorded: some of it may have been drawn.
 The budget has one meaning: between which tables, and how far apart values may be in each column
 (:mod:`noisewright.releases.ledger._recording`).
 
-Scope ``dataset``: every release counts for everybody. Scope ``unit``: it counts for the units that take part in it, so people
+Scope ``dataset``: every release counts for everyone. Scope ``unit``: it counts for the units that take part in it, so people
 who come later have the whole budget. Units are remembered under a keyed hash, and nothing is said about any single one.
 
 >>> import tempfile
@@ -183,7 +183,7 @@ class Ledger:
     ) -> Result:
         """Run one transaction, again if others get in its way; what it records is added to the chain, then to the witnesses.
 
-        What an older ledger holds is added to the chain first. ``charged``: what a witness is told of a spend. ``adopting``: it
+        What an older ledger holds is added to the chain first. ``charged``: what a witness is given of a spend. ``adopting``: it
         may go on although a witness knows better.
         """
         for left in reversed(range(TRIES)):
@@ -251,7 +251,7 @@ class Ledger:
 
     def check_witnesses(self) -> int:
         """Refuse a ledger of which a witness has seen a later head; the number of heads that the witnesses have of it."""
-        with self.opened() as db, trying(db):  # nobody commits while the witnesses are read
+        with self.opened() as db, trying(db):  # no one commits while the witnesses are read
             self._check_witnesses(db)
             identity = _identity(db, self.path)
             return sum(len(witness.seen(identity)) for witness in self.witnesses)
@@ -368,7 +368,7 @@ class Ledger:
         ``policy`` is a digest of the policy. With scope ``unit``, ``units`` are the identifiers of those who take part, in
         any order; one that comes twice is charged once. ``terms``: the budget as :meth:`set_budget` takes it, and which other
         datasets are charged also. ``made_of``: the data, by which :meth:`made_before` knows them again, and which are refused if
-        another dataset was charged for them. All of it is recorded, budget, protected distances and prices, or nothing.
+        another dataset was charged for them. All of it is recorded, budget, protected distances and privacy costs, or nothing.
         """
         return self._spent(dataset, items, release_id, policy, units, terms, writing, made_of)
 
@@ -475,7 +475,7 @@ class Ledger:
         db.execute("INSERT INTO finishes (release, time, output) VALUES (?, ?, ?)", (found[0], _now(), output))
 
     def is_finished(self, release_id: str) -> bool | None:
-        """Whether a release was finished; None if there is no record of it."""
+        """Return whether a release was finished; None if there is no record of it."""
         with self._reading() as db:
             found = db.execute(
                 "SELECT f.release IS NOT NULL FROM releases r LEFT JOIN finishes f ON f.release = r.number WHERE r.name = ?",
@@ -626,7 +626,7 @@ class Ledger:
         return found.hexdigest()
 
     def seal(self, content: bytes) -> str:
-        """A message authentication code (HMAC-SHA256): nobody without this ledger can make it for other content."""
+        """A message authentication code (HMAC-SHA256): no one without this ledger can make it for other content."""
         found = self._hash("lock")
         found.update(content)
         return found.hexdigest()

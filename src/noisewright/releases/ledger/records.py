@@ -69,7 +69,7 @@ class Protected:
 
 @dataclass(frozen=True)
 class Terms:
-    """The budget of a dataset as a policy says it: what all releases may cost one unit, and between which tables.
+    """The budget of a dataset as a policy states it: what all releases may cost one unit, and between which tables.
 
     ``between``: a record of neighbours, as a certificate has it, or a description in free words.
     """
@@ -86,7 +86,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Charge:
-    """One part of a release: what it costs one unit, and between which values that is promised (``guarantee``, in words).
+    """One part of a release: what it costs one unit, and between which values that is guaranteed (``guarantee``, in words).
 
     ``protected``: the same for columns, so that a dataset keeps to it. A column that is released as it is has the kind "kept",
     one that is changed without an epsilon the kind "changed"; neither is bounded by anything.

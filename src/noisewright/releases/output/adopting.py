@@ -1,4 +1,4 @@
-"""Releases that a ledger has lost, from their locks: each with the prices that follow from its policy."""
+"""Releases that a ledger has lost, from their locks: each with the privacy costs that follow from its policy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The certificate of a release: one document with the certificate of every part, what each part costs, and the total.
 
-``certificate.json`` of a release can be checked by anybody, with ``noisewright verify certificate.json`` or with the exported
-checker alone: :mod:`noisewright.core.certificates.checker.checker_release` proves every part again and that the prices and
+``certificate.json`` of a release can be checked by anyone, with ``noisewright verify certificate.json`` or with the exported
+checker alone: :mod:`noisewright.core.certificates.checker.checker_release` proves every part again and that the privacy costs and
 the total follow.
 
 A part says ``times``, ``distance`` and ``price``: one unit is in it so many times, and two values that are protected are at most
@@ -110,7 +110,7 @@ class ReleaseCertificate:
 
 
 def _context(column: ColumnPlan) -> dict[str, Any]:
-    """Columns that were changed without an epsilon: by which file, what is promised in its place, and what was measured."""
+    """Columns that were changed without an epsilon: by which file, what is guaranteed in its place, and what was measured."""
     stated: Any = None if column.mechanism is None else column.mechanism.guarantee
     return {
         "columns": list(column.names),

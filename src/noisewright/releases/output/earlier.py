@@ -1,8 +1,8 @@
 """An earlier release of the same data under the same policy: found where it went, read, and copied to other formats.
 
-A second draw of the same data costs the whole price again and tells recipients more than one draw did, so nobody makes it by
-mistake. The ledger knows the data again (:meth:`~noisewright.releases.ledger.ledger.Ledger.made_before`) and where the output
-went; a folder that was moved is also found beside the new output. What is read is only what the ledger itself sealed.
+A second draw of the same data costs the whole privacy cost again and tells recipients more than one draw did, so no one makes it by
+mistake. The ledger has the data again (:meth:`~noisewright.releases.ledger.ledger.Ledger.made_before`) and where the output
+went; a folder that was moved is also found next to the new output. What is read is only what the ledger itself sealed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Written:
         return next(iter(sorted(self.folder.glob("data.*"))), None)
 
     def is_stored_as(self, format: OutputFormat) -> bool:
-        """Whether the released table, if there is one, is in this format."""
+        """Return whether the released table, if there is one, is in this format."""
         return self.table is None or self.table.name == f"data.{format}"
 
 
@@ -99,7 +99,7 @@ def find_written(
 ) -> Written | None:
     """The release of these data under this policy, wherever it is; in the wanted format, if one has it.
 
-    :class:`ParameterError` if the ledger knows of one that is not where it was written: a new draw would cost its price again.
+    :class:`ParameterError` if the ledger has of one that is not where it was written: a new draw would cost its privacy cost again.
     """
     if not content:
         return None
@@ -156,7 +156,7 @@ def unknown_again(source: Source, content: bytes) -> list[str]:
 
 
 def in_place(there: Written, format: OutputFormat, replace: bool, content: bytes, book: Ledger) -> Written:
-    """The release that lies at the output itself, in another format; nobody loses the one that is there by mistake."""
+    """The release that lies at the output itself, in another format; no one loses the one that is there by mistake."""
     assert there.table is not None
     if not replace:
         raise ParameterError(

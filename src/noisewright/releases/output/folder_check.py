@@ -1,14 +1,14 @@
-"""The folder of a release, checked as a whole: that its certificate is about the files that lie beside it.
+"""The folder of a release, checked as a whole: that its certificate is about the files that lie next to it.
 
-``certificate.json`` alone proves arithmetic about the parts that it lists. Somebody who rewrites the whole file can leave a part
-out and state a smaller total, and the rest is still proved. So the folder is checked against its ``policy.lock``:
+``certificate.json`` alone proves arithmetic about the parts that it lists. Someone who rewrites the whole file can leave a part
+out and state a smaller total, and the rest is still proved. Therefore the folder is checked against its ``policy.lock``:
 
 * the folder holds the files that the lock lists and no others, each has the SHA-256 that is stated there, and so has the lock;
-* the policy in the lock, planned again, gives the parts, prices and total of the certificate, the same kept columns, and the
+* the policy in the lock, planned again, gives the parts, privacy costs and total of the certificate, the same kept columns, and the
   columns of the released table.
 
-Somebody who rewrites all files can still make them agree with each other. Only the ledger ends that: it sealed the lock, and it
-recorded the release with its policy, the price of every part and the digest of the certificate.
+Someone who rewrites all files can still make them agree with each other. Only the ledger ends that: it sealed the lock, and it
+recorded the release with its policy, the privacy cost of every part and the digest of the certificate.
 """
 
 from __future__ import annotations

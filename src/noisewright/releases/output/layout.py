@@ -17,7 +17,7 @@ CERTIFICATE, REPORT, ANSWERS = "certificate.json", "report.html", "answers"
 
 
 def has_its_files(plan: Plan, outputs: Collection[str]) -> bool:
-    """Whether these are the names of the files that a release under this plan has: no more and no fewer."""
+    """Return whether these are the names of the files that a release under this plan has: no more and no fewer."""
     tables = [name for name in outputs if name in {f"data.{ending}" for ending in get_args(OutputFormat)}]
     wanted = {CERTIFICATE, REPORT, *answer_files(plan), *tables}
     return len(tables) == bool(plan.columns) and set(outputs) == wanted

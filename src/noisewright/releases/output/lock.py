@@ -4,7 +4,7 @@ It holds the program's versions, the policy and its digest, the names and types 
 the engine, where random bits came from, the time, and the SHA-256 of every file that was written, also of each file of a table in
 many. The data are named by a *keyed* fingerprint only (an HMAC under the ledger's secret key, with a nonce of its own): a plain
 hash of a table of which all but one value is known would confirm a guess of that value, and one without a nonce would tell
-whether the table changed between two releases. The lock of a release ends with a seal, another HMAC under that key: whoever
+whether the table changed between two releases. The lock of a release ends with a seal, another HMAC under that key: anyone who
 changes a file and its hash in the lock cannot make it. It also keeps the head of the ledger's chain: a ledger that does not know
 this head has lost what it recorded before.
 
@@ -206,14 +206,14 @@ class Lock:
         return json.dumps(self.document, indent=1, ensure_ascii=True) + "\n"
 
     def sealed_by(self, seal: Seal) -> bool:
-        """Whether the ledger with this seal made the lock, and nobody changed it since."""
+        """Return whether the ledger with this seal made the lock, and no one changed it since."""
         stated = self.document.get("seal")
         own = seal(_canonical(self.document, "seal", "digest"))
         return isinstance(stated, str) and hmac.compare_digest(stated.encode(), own.encode())
 
     @property
     def intact(self) -> bool:
-        """Whether it has the digest that it states. Whoever changes a lock can state another one; only a seal ends that."""
+        """Whether it has the digest that it states. Anyone who changes a lock can state another one; only a seal ends that."""
         return bool(self.document["digest"] == _digest(self.document))
 
     @property
@@ -349,7 +349,7 @@ def _foreign(folder: Path, lock: Lock) -> Iterator[str]:
 
 
 def _table_digest(path: Path) -> str:
-    """SHA-256 of the names and digests of all files of a table but the notes that Spark left beside them."""
+    """SHA-256 of the names and digests of all files of a table but the notes that Spark left next to them."""
     total = hashlib.sha256()
     for file in sorted(p for p in path.rglob("*") if p.is_file()):
         name = file.relative_to(path)
@@ -359,7 +359,7 @@ def _table_digest(path: Path) -> str:
 
 
 def _is_note(path: Path) -> bool:
-    """Whether this can only be what Spark leaves: an empty mark of success, or a checksum of the size that its file asks for."""
+    """Return whether this can only be what Spark leaves: an empty mark of success, or a checksum of the size that its file asks for."""
     if path.name == "_SUCCESS":
         return path.stat().st_size == 0
     about = path.with_name(path.name[1:].removesuffix(".crc"))

@@ -1,7 +1,7 @@
 r"""``verify``: prove a certificate, a file of one, or the folder of a release, and say what is proved.
 
 Nothing is believed but claims and integers: :mod:`noisewright.core.certificates.checker.checker` proves them again. The files of
-a folder must besides be those of one release (:mod:`noisewright.releases.output.folder_check`).
+a folder must in addition be those of one release (:mod:`noisewright.releases.output.folder_check`).
 
 >>> import noisewright as nw
 >>> found = verify(nw.geometric(epsilon=1, within=(0, 100)).certificate())
@@ -137,7 +137,7 @@ def examined(
     *,
     recompute: bool = False,
 ) -> Verification:
-    """What is proved by the content of a file; ``path`` says whether it is that of a folder, whose files are looked at too."""
+    """What is proved by the content of a file; ``path`` says whether it is that of a folder, whose files are examined too."""
     look_in(Path.cwd(), Path(path).absolute().parent)  # for public files
     folder = Path(path).is_dir()
     try:

@@ -1,7 +1,7 @@
 """What certificates state about public files, computed again where the files are here: the last thing that ``verify`` does.
 
-A proof that rests on a number about a public file, such as the slope of an embedding, says that the number is stated. Whoever
-has the file need not believe it. Parts of products and of releases are looked at too, and what several of them state alike is
+A proof that rests on a number about a public file, such as the slope of an embedding, says that the number is stated. Anyone who
+has the file need not believe it. Parts of products and of releases are examined too, and what several of them state alike is
 computed once.
 """
 
@@ -31,7 +31,7 @@ FOLDERS = Addresses(
 )
 """Functions that return the folders where public files of a domain lie."""
 UNASKED = 5.0
-"""What takes longer than so many seconds is computed only when that is asked for."""
+"""What takes longer than so many seconds is computed only when that is requested."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Outputs that appear whole: a folder is filled under a hidden name beside its target, then takes the target's name in one step.
+"""Outputs that appear whole: a folder is filled under a hidden name next to its target, then takes the target's name in one step.
 
 >>> import tempfile
 >>> target = Path(tempfile.mkdtemp()) / "released"
@@ -47,7 +47,7 @@ class Staging:
     """A folder in the making; ``with Staging(target) as staging``: write into ``staging.folder``, then ``staging.publish()``.
 
     ``replace``: an output that is there may be replaced, if it is one and nothing else: an empty folder, or one in which
-    ``foreign`` finds no file that is not of an earlier release. Nobody loses a file of their own to a mistyped name.
+    ``foreign`` finds no file that is not of an earlier release. No one loses a file of their own to a mistyped name.
     ``belongs``: whether a folder that was moved aside is surely an output of ours.
     """
 
@@ -198,9 +198,9 @@ def clean(
     belongs: Callable[[Path], bool] | None = None,
     foreign: Callable[[Path], str | None] = foreign_file,
 ) -> None:
-    """Remove what dead processes left beside ``target``, and put back an output that one of them had just moved aside.
+    """Remove what dead processes left next to ``target``, and put back an output that one of them had just moved aside.
 
-    A backup that nobody vouches for is refused where an output is missing, and is removed only where it is nothing but an output.
+    A backup that no one vouches for is refused where an output is missing, and is removed only where it is only an output.
     """
     unknown = None
     with suppress(OSError):

@@ -192,7 +192,7 @@ class _Walk:
         return found[0]
 
     def peek(self, sign: str, gap: str) -> bool:
-        """Whether ``sign`` comes after a gap; both are then behind us, or else only the gap."""
+        """Return whether ``sign`` comes after a gap; both are then behind us, or else only the gap."""
         self.take(gap)
         if not self.text.startswith(sign, self.at):
             return False
@@ -205,7 +205,7 @@ class _Walk:
 
 
 def _spelled(key: str) -> str:
-    """The name that a key spells; escapes are read by the reader that reads them for the data."""
+    """The name that a key writes; escapes are read by the reader that reads them for the data."""
     if key[0] == "'":
         return key[1:-1]
     if key[0] != '"':

@@ -246,7 +246,7 @@ DECIDING = ("keep", "mechanism", "within", "values", "bins")
 
 
 def all_problems(data: dict[str, Any], error: ValidationError, validate: Validate, keys: Keys) -> list[Problem]:
-    """What ``error`` tells, and what is wrong beside it."""
+    """What ``error`` tells, and what is wrong next to it."""
     found = problems_of(error, keys)
     fresh, cut = found, set[Path]()
     for _ in range(4):

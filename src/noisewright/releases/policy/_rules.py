@@ -1,6 +1,6 @@
 """What must hold between the keys of a policy, beyond the kind of each value.
 
-Every rule yields problems (a path from the part it looks at, and the end of a sentence), so that all of them are told at once.
+Every rule yields problems (a path from the part it looks at, and the end of a sentence), so that all of them are given at once.
 A sentence about a key that is not there begins with "is missing".
 """
 
@@ -47,7 +47,7 @@ def size_rules(data: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def unit_rules(unit: UnitPolicy) -> Iterator[Problem]:
-    """Rows belong together only by a column that says so."""
+    """Rows belong together only by a column that states so."""
     if unit.rows > 1 and unit.column is None:
         yield ("column",), f'is missing: rows = {unit.rows} needs to know whose rows they are; write column = "patient"'
 
@@ -169,7 +169,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 TAKES = {**NEEDS, "mean": ("column", "within", "weights"), "variance": ("column", "within", "weights")}
 TAKES |= {"histogram": ("column", "within", "values", "bins"), "quantile": (*NEEDS["quantile"], "bins")}
-"""The keys that each aggregate takes, beside those that all take."""
+"""The keys that each aggregate takes, next to those that all take."""
 
 WEIGHTS = {"mean": ("a sum and a count", 2), "variance": ("a sum of squares, a sum and a count", 3)}
 

@@ -35,7 +35,7 @@ from noisewright.releases.policy._locate import Path
 __all__ = ["LONGEST_LIST", "Problem", "ValueType", "each", "inner_problems", "jsonable", "listed", "plain", "wrong"]
 
 Problem = tuple[Path, str]
-"""Where something is wrong, and the end of the sentence that says what."""
+"""Where something is wrong, and the end of the sentence that states what."""
 
 LONGEST_LIST = 10_000_000
 """No mechanism takes more labels than this."""
@@ -68,7 +68,7 @@ def inner_problems(error: PydanticCustomError, *head: str | int) -> list[Problem
 
 
 def each(values: Iterable[Any], read: Callable[[Any], Any]) -> Iterator[Any]:
-    """Every value of a list, read; a problem is told with the position it is at."""
+    """Every value of a list, read; a problem is given with the position it is at."""
     for position, value in enumerate(values):
         try:
             yield read(value)
@@ -92,7 +92,7 @@ def plain(value: Any) -> Any:
 
 
 def jsonable(value: Any) -> Any:
-    """What JSON has for a value of a policy: exact numbers are whole numbers or text such as "1/10"."""
+    """What JSON has for a value of a policy: exact numbers are integers or text such as "1/10"."""
     if isinstance(value, (tuple, list)):
         return [jsonable(part) for part in value]
     if isinstance(value, dict):

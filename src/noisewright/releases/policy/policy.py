@@ -307,7 +307,7 @@ class Policy(_Strict):
         return f"<Policy for {self.dataset!r}: {parts}, budget epsilon {spell(self.budget.epsilon)}>"
 
     def digest(self) -> str:
-        """The SHA-256 of the content: the same for two files that say the same in other words.
+        """The SHA-256 of the content: the same for two files that state the same in other words.
 
         A public file counts with its own SHA-256 alone, wherever it lies and whatever it is called. Which further budgets are
         charged does not count.
@@ -408,7 +408,7 @@ def _checked(part: Part, problems: Iterator[Problem]) -> Part:
 
 
 def _plain(part: Any, named: bool = True) -> Any:
-    """A model as plain data, without the keys that say nothing; ``named``: with the names of public files."""
+    """A model as plain data, without the keys that state nothing; ``named``: with the names of public files."""
     if isinstance(part, BaseModel):
         keys = ("name", "keep", "rename") if isinstance(part, ColumnPolicy) and part.keep else type(part).model_fields
         content = {**{key: getattr(part, key) for key in keys}, **(part.model_extra or {})}
@@ -425,7 +425,7 @@ def _plain(part: Any, named: bool = True) -> Any:
 
 
 def _read_file(name: str) -> str:
-    """The text of a file, or one sentence that says why there is none."""
+    """The text of a file, or one sentence that states why none exists."""
     try:
         with open_input(name) as file:
             content = file.read(LARGEST_FILE + 1)

@@ -2,10 +2,10 @@ r"""Answers: from the exact results of a query's statistics to what is released.
 
 First the noise of each statistic, then what follows from noisy numbers alone, which costs nothing: counts are made 0 or more, a
 mean is moved into the range of its values, a variance between 0 and a quarter of the range's square (the largest there is).
-Beside each stands an interval that holds the answer without noise 95 % of the time
+Next to each stands an interval that holds the answer without noise 95 % of the time
 (:mod:`~noisewright.releases.queries.intervals`), and the noisy count that a mean or a variance paid for.
 
-A quantile has no noise: one of public cells is chosen by scores, and beside it stands by how many rows its rank may be off.
+A quantile has no noise: one of public cells is chosen by scores, and next to it stands by how many rows its rank may be off.
 Cell ``i`` is right when the quantile's rank ``q n`` lies among the ranks of its own rows. The score is minus how far it lies
 outside of them, in rows times the denominator of
 ``q = num/den``: with ``below``, ``own`` and ``above`` rows,
@@ -259,5 +259,5 @@ def _floats(numbers: Vector) -> NDArray[np.float64]:
 
 
 def _int64(numbers: Vector) -> NDArray[np.int64]:
-    """Whole numbers as 64-bit ones; noise beyond those, which nobody will see, is moved to their ends."""
+    """Integers as 64-bit ones; noise beyond those, which no one will see, is moved to their ends."""
     return np.asarray(np.clip(numbers, -(2**63), 2**63 - 1), dtype=np.int64)

@@ -1,6 +1,6 @@
 """The two ways SQL is written: DuckDB's and Spark's.
 
-A statistic is one text in both but for the few things named here: how identifiers and strings are quoted, and how dates become
+A statistic is one text in both except the few things named here: how identifiers and strings are quoted, and how dates become
 numbers. Everything else that statistics use (``CASE``, ``LEAST``, ``GREATEST``, ``FLOOR``, ``CAST``, ``SUM``, ``COUNT``, IEEE
 arithmetic on ``DOUBLE``) means the same in both.
 

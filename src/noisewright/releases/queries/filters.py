@@ -1,13 +1,13 @@
 """Filters of queries: a condition on one row, written in plain SQL and meaning the same to every engine.
 
 The sensitivity of a filtered answer rests on one fact: whether a row counts depends on *that row alone*. A condition that
-looks at other rows (a subquery, a window), at the position of a row or at chance would break it. So a filter is read here, word
-by word, and written anew for the engine that runs it: columns of the table, literals, comparisons, ``AND OR NOT IN BETWEEN LIKE
+looks at other rows (a subquery, a window), at the position of a row or at chance would break it. Therefore a filter is read here, word
+by word, and written again for the engine that runs it: columns of the table, literals, comparisons, ``AND OR NOT IN BETWEEN LIKE
 IS NULL``, arithmetic, and a few functions.
 
 Every part has a type, and only like is compared with like, so that no engine has to convert a cell and stumble over it:
 
-* whole numbers are exact; a product that could have more than 38 digits is refused;
+* integers are exact; a product that could have more than 38 digits is refused;
 * all other numbers are of type ``DOUBLE``, and so is whatever is compared or calculated with one;
 * text is compared by its bytes; dates are days and timestamps microseconds since 1970, in UTC.
 

@@ -53,7 +53,7 @@ def _groups(columns: list[str]) -> dict[str, tuple[str, ...]]:
 
 
 def error_beside(words: str | None) -> str:
-    """The expected error of a part in words that stand beside a heading which says that it is one.
+    """The expected error of a part in words that stand next to a heading which states that it is one.
 
     >>> error_beside("expected error at most 2.5"), error_beside("wrong at most 5 % of the time"), error_beside(None)
     ('at most 2.5', 'wrong at most 5 % of the time', 'depends on the data')

@@ -1,6 +1,6 @@
-r"""Statistics: vectors of whole numbers that SQL computes exactly, each with its sensitivity and its noise.
+r"""Statistics: vectors of integers that SQL computes exactly, each with its sensitivity and its noise.
 
-A statistic adds up one whole number for every row that counts, for each group and cell: 1 (``count``), the lattice index of a
+A statistic adds up one integer for every row that counts, for each group and cell: 1 (``count``), the lattice index of a
 value (``sum``), or the square of that (``squares``). Rows of one unit are at most ``r``, and one row adds a number ``v`` with
 ``low <= v <= high`` to at most one entry, so between neighbours the vector changes by
 
@@ -74,7 +74,7 @@ def _bounded(l1: int, largest: int, changed: int) -> Sensitivity:
 
 @dataclass(frozen=True)
 class Statistic:
-    """One aggregate of a table: its SQL, how to read the result, its sensitivity and its noise (None: exact, at no price)."""
+    """One aggregate of a table: its SQL, how to read the result, its sensitivity and its noise (None: exact, at no privacy cost)."""
 
     name: str
     query: str
@@ -156,7 +156,7 @@ class Statistic:
         return text + (f" GROUP BY {', '.join(groups)}" if groups else "")
 
     def read(self, table: pa.Table) -> NDArray[np.object_]:
-        """The vector of whole numbers (groups by cells) from the result of the SQL; entries without rows are 0.
+        """The vector of integers (groups by cells) from the result of the SQL; entries without rows are 0.
 
         Refused as a whole where a value is missing and may not be.
         """

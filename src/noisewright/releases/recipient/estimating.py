@@ -269,7 +269,7 @@ def _mean(column: ColumnPlan, bins: Bins, wide: Bins | None, batches: Batches) -
 
 
 def _is_centred(column: ColumnPlan, bins: Bins) -> bool:
-    """Whether the noise is the same at every value and as likely upwards as downwards, so that it leaves the mean as it is."""
+    """Return whether the noise is the same at every value and as likely upwards as downwards, so that it leaves the mean as it is."""
     below = described(column.mechanism).below if column.mechanism is not None else None
     if below is None:
         return False

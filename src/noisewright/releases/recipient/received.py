@@ -64,7 +64,7 @@ class Received:
 
     @cached_property
     def plan(self) -> Plan:
-        """What the policy in the lock gives: the promise, the price and the error of every part."""
+        """What the policy in the lock gives: the guarantee, the privacy cost and the error of every part."""
         public = self.certificate.document.get("version") != 1
         return make_plan(self.policy, self.lock.types, self.lock.table_rows, counts_are_public=public)
 
@@ -114,7 +114,7 @@ class Received:
 
     @staticmethod
     def _perturbed(column: ColumnPolicy) -> bool:
-        """Whether noise of a public law was added: kept and learned columns have none."""
+        """Return whether noise of a public law was added: kept and learned columns have none."""
         return not column.keep and registry[column.mechanism or ""].takes.claims
 
     @cached_property

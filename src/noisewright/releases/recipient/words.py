@@ -55,7 +55,7 @@ def in_brief(found: ColumnEstimate) -> str:
 
 
 def facts_of(found: ColumnEstimate) -> list[tuple[str, str]]:
-    """What is known beside the shares, by name."""
+    """What is known next to the shares, by name."""
     facts = [("rows", f"{found.rows:,}"), ("mechanism", found.mechanism), ("promise", found.promise)]
     facts += [(name.strip(), words) for name, words in _beside(found)]
     facts += [("no shares", found.reason)] if found.reason else []

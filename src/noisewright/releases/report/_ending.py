@@ -22,7 +22,7 @@ __all__ = ["budget", "glossary", "randomness", "remains", "signing", "verificati
 
 
 def remains(plan: Plan) -> str:
-    """What the promise does not hinder."""
+    """What the guarantee does not hinder."""
     policy = plan.policy
     items = [
         "What is true of many people can be learned, and may be applied to each of them. A release can show that smoking harms; "
@@ -61,7 +61,7 @@ def remains(plan: Plan) -> str:
 
 
 def budget(plan: Plan, balance: Balance | None) -> str:
-    """What the ledger says: spent before, by this release, and left."""
+    """What the ledger states: spent before, by this release, and left."""
     if balance is None:
         allowed = totals.price(plan.policy.budget.epsilon, plan.policy.budget.delta)
         words = f"The policy allows {allowed} over all releases together. "
@@ -119,7 +119,7 @@ def randomness(made: Made) -> str:
 
 
 def verification(plan: Plan, made: Made) -> str:
-    """How anybody proves the certificate, and whoever has the folder that it belongs to it."""
+    """How anyone proves the certificate, and anyone who has the folder that it belongs to it."""
     floating = "Parts that draw in floats are named as not proved. " if plan.policy.floating else ""
     files = (
         f"<p>Files of this release: {', '.join(f'<code>{spelled(name)}</code>' for name in made.files)}.</p>"

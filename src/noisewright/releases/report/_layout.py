@@ -1,6 +1,6 @@
 """How a report is laid out: the page around it, lists and tables, and one style sheet for light, dark and paper.
 
-Nothing is loaded from anywhere. Everything that is given as text is spelled as text.
+Nothing is loaded from anywhere. Everything that is given as text is written as text.
 
 >>> facts([("Engine", "local & fast")])
 '<dl><dt>Engine</dt><dd>local &amp; fast</dd></dl>'

@@ -1,4 +1,4 @@
-"""The words of a report: what was done, what it costs, what it means, for somebody who knows no mathematics.
+"""The words of a report: what was done, what it costs, what it means, for someone who knows no mathematics.
 
 >>> strength(Fraction(2)), listed(["age", "ward", "day"])
 ('1 to 3', 'age, ward and day')
@@ -60,7 +60,7 @@ def strength(epsilon: Fraction) -> str:
 
 
 def promised(column: ColumnPlan) -> str:
-    """What one row promises, and what all rows of a unit cost."""
+    """What one row guarantees, and what all rows of a unit cost."""
     return totals.promise(column.price / column.times, column.delta / column.times, column.protects, column.times)
 
 
@@ -98,7 +98,7 @@ def asked(plan: Plan, plan_of_query: QueryPlan) -> str:
 
 
 def error(part: Any) -> str:
-    """The expected error in words, which stand below or beside a heading that says so already."""
+    """The expected error in words, which stand below or next to a heading that states so already."""
     return error_beside(part.error_words)
 
 
@@ -112,7 +112,7 @@ def _plain(value: Any) -> str:
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Whether a column of an answer is set to the right."""
+    """Return whether a column of an answer is set to the right."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 

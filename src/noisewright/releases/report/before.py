@@ -1,8 +1,8 @@
 r"""The table before, as far as the released one tells: counts for each bar, with whiskers that hold it.
 
-Only the released counts and the public law of the mechanism take part, so it costs nothing, and shows no more than anybody can
+Only the released counts and the public law of the mechanism take part, so it costs nothing, and shows no more than anyone can
 compute who has the released table. The estimate and its intervals are those of
-:mod:`noisewright.estimation.population.sums`: unbiased but for a rest that the whiskers count in, whatever the table looked like.
+:mod:`noisewright.estimation.population.sums`: unbiased except a rest that the whiskers count in, whatever the table looked like.
 Where values have neighbours, bars blend into each other over about the size of the noise, since noise leaves nothing to tell a
 value just below an edge from one just above it; and they are made wider until the whiskers tell something. Where no honest
 interval is known, or none that tells anything, there is no estimate, and a sentence says why.
@@ -35,7 +35,7 @@ __all__ = ["Before", "mean_before", "shares_below", "table_before", "whole_range
 CONFIDENCE = 0.95
 MOST_LABELS = 2000
 MOST_VALUES = 1000
-"""Of whole numbers up to so many are gone through one by one."""
+"""Of integers up to so many are gone through one by one."""
 BETWEEN = 16
 """Values that are tried in each bar, where there are too many."""
 REACH = np.geomspace(0.02, 1e6, 40)
@@ -56,9 +56,9 @@ PLACES = "no honest bounds are known for the cells of a map"
 
 @dataclass(frozen=True)
 class Before:
-    """Counts before for each bar of ``bins``, scaled to the released rows, and whiskers; or the ``reason`` why there are none.
+    """Counts before for each bar of ``bins``, scaled to the released rows, and whiskers; or the ``reason`` why none exist.
 
-    ``blend``: a value that is less than half of this from an edge counts partly for the bar beside it.
+    ``blend``: a value that is less than half of this from an edge counts partly for the bar next to it.
     """
 
     bins: Bins
@@ -131,7 +131,7 @@ def mean_before(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Sums 
 
 
 def _telling(found: Before, rows: int, bars: int) -> bool:
-    """Whether whiskers are no longer than a bar is high, on average."""
+    """Return whether whiskers are no longer than a bar is high, on average."""
     assert found.low is not None
     assert found.high is not None
     return bool(np.subtract(found.high, found.low).mean() <= rows / bars)
@@ -233,7 +233,7 @@ def _blend(plan: Perturbed, bins: Bins) -> float:
 
 
 def _half(bins: Bins) -> float:
-    """Between whole numbers an edge lies half-way; there no number is near enough to be blended if the noise is small."""
+    """Between integers an edge lies half-way; there no number is near enough to be blended if the noise is small."""
     return 0.5 if bins.whole else 0.0
 
 
@@ -262,7 +262,7 @@ def _tried(bins: Bins) -> tuple[Floats, bool]:
 
 
 def _taken(plan: Perturbed, bins: Bins, tried: Floats) -> Floats:
-    """Those values that the mechanism takes, and the last ones beside those that it does not."""
+    """Those values that the mechanism takes, and the last ones next to those that it does not."""
     takes = np.zeros(len(tried), dtype=bool)
     stack = [(0, len(tried))]
     while stack:

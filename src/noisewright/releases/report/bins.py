@@ -215,7 +215,7 @@ def numbers_of(array: pa.Array) -> Floats:
 
 
 def _without_distances(plan: Perturbed) -> bool:
-    """Whether the mechanism takes values for categories, none of them nearer to another."""
+    """Return whether the mechanism takes values for categories, none of them nearer to another."""
     entry = registry.get(getattr(plan.mechanism, "name", ""))
     return entry is not None and entry.takes.kind == "category" and not entry.takes.metric
 

@@ -1,4 +1,4 @@
-"""Where rows come from: files, frames and tables of other libraries, in the types that the policy knows."""
+"""Where rows come from: files, frames and tables of other libraries, in the types that the policy has."""
 
 from typing import TYPE_CHECKING
 

@@ -24,7 +24,7 @@ __all__ = ["Cells", "from_cells", "spelled_number", "spooled", "spooled_cells", 
 Cells = Sequence[str | None]
 """A row: each cell as text, None where it is missing."""
 WHOLE = 1 << 53
-"""Below this a float holds every whole number."""
+"""Below this a float holds every integer."""
 
 
 def from_cells(

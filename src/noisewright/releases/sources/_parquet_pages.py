@@ -54,7 +54,7 @@ def check_pages(paths: Sequence[str], names: Sequence[str], used: Collection[str
     """Refuse Parquet files whose pages unpack to far more than their size.
 
     ``names``: what messages call the files; ``used``: the columns to look at, if not all. Returns the columns with texts in
-    delta encodings, each with the size of the largest page whose texts share beginnings, or 0 if there is none.
+    delta encodings, each with the size of the largest page whose texts share beginnings, or 0 if none exists.
     """
     found: dict[str, int] = {}
     damaged = f"{names[0]} is not a Parquet file, or it was cut short or damaged"

@@ -95,7 +95,7 @@ def connected(
     The files at ``paths`` are :data:`FILES` in its SQL. They have plain names for DuckDB (links in a private folder), so that
     nothing in a path is a pattern, an address, a home or a column. A ``database`` is attached as ``source``. Then the door is
     shut: whatever the SQL says, even that of a view in the database, no other file can be read or written, no extension
-    loaded, no setting changed. Temporary tables and views are seen by nobody else. ``packed``: files that can be far smaller than
+    loaded, no setting changed. Temporary tables and views are seen by no one else. ``packed``: files that can be far smaller than
     what they hold; DuckDB may then hold no more than their sizes allow.
 
     >>> with quiet("that is out of reach"), connected() as duck:
@@ -160,7 +160,7 @@ def _memory(paths: Sequence[str]) -> int:
 
 
 def packed_ending(path: str) -> str:
-    """The ending of a name that says the file is compressed, or nothing."""
+    """The ending of a name that states the file is compressed, or nothing."""
     return next((ending for ending in PACKED if path.lower().endswith(ending)), "")
 
 
@@ -190,9 +190,9 @@ def readable(schema: pa.Schema) -> pa.Schema:
 
 
 def valid(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The same batch, if it is what it says: offsets, codes and lengths inside of its buffers, text in UTF-8.
+    """The same batch, if it is what it states: offsets, codes and lengths inside of its buffers, text in UTF-8.
 
-    Arrow itself believes what a file says of itself, and whoever reads a value at a false offset reads beyond the end.
+    Arrow itself believes what a file states of itself, and anyone who reads a value at a false offset reads beyond the end.
     """
     batch.validate(full=True)
     if batch.num_rows > MOST_IN_BATCH:
@@ -213,7 +213,7 @@ def literal(text: str) -> str:
 def check_names(name: str, columns: Sequence[str], used: Collection[str] | None = None) -> None:
     """SQL does not tell upper from lower case in names, so two columns must differ in more than that.
 
-    Of how many columns there may be: where a policy says which are ``used``, only they are read.
+    Of how many columns there may be: where a policy states which are ``used``, only they are read.
     """
     if not columns:
         raise DataError(f"{name} has no columns.")

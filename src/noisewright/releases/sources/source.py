@@ -77,7 +77,7 @@ class Source:
     guessed: frozenset[str] = frozenset()
     """Columns whose types neither the table nor the policy tells; without a policy they are read off the values."""
     widened: frozenset[str] = frozenset()
-    """Columns of whole numbers that are read as numbers, because the policy says so."""
+    """Columns of integers that are read as numbers, because the policy states so."""
 
     dtypes: Mapping[str, Any] = field(default_factory=dict)
     """Those of a pandas frame, in which its columns come back."""
@@ -186,7 +186,7 @@ class Source:
                 return table
 
     def _wide(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """A batch with whole numbers as numbers, where that is asked for; none may lose a digit."""
+        """A batch with integers as numbers, where that is requested; none may lose a digit."""
         for name in self.widened.intersection(batch.schema.names):
             place = batch.schema.get_field_index(name)
             if INTEGER.holds(batch.column(place).type):
@@ -298,7 +298,7 @@ def _joined(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordB
 
 @contextmanager
 def arrow_file(path: str, options: pa.ipc.IpcReadOptions | None = None) -> Iterator[pa.ipc.RecordBatchFileReader]:
-    """An Arrow file whose batches are read, not mapped: the system ends a process that maps a file which somebody cuts short."""
+    """An Arrow file whose batches are read, not mapped: the system ends a process that maps a file which someone cuts short."""
     with pa.OSFile(path) as plain, pa.ipc.open_file(plain, options=options) as file:
         if os.path.getsize(path) <= MAPPED * max(1, file.num_record_batches):
             yield file
@@ -318,7 +318,7 @@ def dataset_of(paths: tuple[str, ...]) -> Any:
 
 
 def stamps_of(paths: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """What tells a file from another one in its place; it changes when somebody writes to it."""
+    """What tells a file from another one in its place; it changes when someone writes to it."""
     try:
         found = [os.stat(path) for path in paths]
     except OSError:

@@ -1,6 +1,6 @@
 """Tables and views of an SQLite database as rows of text, opened so that nothing can be written.
 
-SQLite has no types that hold for a whole column, so the policy says what a column holds, as for CSV files. A view is run once;
+SQLite has no types that hold for a whole column, so the policy states what a column holds, as for CSV files. A view is run once;
 what SQL it consists of can reach no other file.
 """
 
@@ -27,7 +27,7 @@ ROWS = 10_000
 
 
 def is_sqlite(path: str) -> bool:
-    """Whether a file begins as an SQLite database does; one without a single byte is an empty one."""
+    """Return whether a file begins as an SQLite database does; one without a single byte is an empty one."""
     with open_input(path) as file:
         found = file.read(len(MAGIC))
     return found == MAGIC or (not found and path.lower().endswith((".sqlite", ".sqlite3")))

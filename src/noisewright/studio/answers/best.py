@@ -21,7 +21,7 @@ __all__ = ["LOSSES", "Best", "best", "best_code", "best_command"]
 LOSSES = ("absolute", "squared", "zero-one", "parity")
 HEAD = r"label,probability\n"
 LARGEST = 50
-"""More secrets take longer than somebody who moves a slider waits."""
+"""More secrets take longer than someone who moves a slider waits."""
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ class Compared:
     blind: float
     """That chance without any output."""
     safe: tuple[tuple[str, float], ...]
-    """Of others than the first, the largest epsilon at which their kind may replace it, against everybody on average."""
+    """Of others than the first, the largest epsilon at which their kind may replace it, against everyone on average."""
 
     @property
     def beyond(self) -> tuple[Floats, ...]:
@@ -129,7 +129,7 @@ def compared(names: Sequence[str], given: Sequence[Mapping[str, str]], metric: s
 
 
 def triangle_of(name: str, channel: Channel) -> Triangle | None:
-    """The beliefs of somebody who held three secrets equally likely; None for another number of secrets."""
+    """The beliefs of someone who held three secrets equally likely; None for another number of secrets."""
     if len(channel.inputs) != 3:
         return None
     hyper = channel.push().reduce()

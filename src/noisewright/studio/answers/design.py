@@ -1,4 +1,4 @@
-"""A mechanism that is being designed: what it promises, what it does to a value, and what an observer can still believe."""
+"""A mechanism that is being designed: what it guarantees, what it does to a value, and what an observer can still believe."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ CELLS = 400
 WIDEST = 120
 """A range is drawn as a whole up to so many scales of the noise; of a wider one the part about the true value."""
 MOST_LISTED = 500
-"""More secrets in a list take longer than somebody who moves a slider waits."""
+"""More secrets in a list take longer than someone who moves a slider waits."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Designed:
     given: Mapping[str, str]
     reading: str
     proved: str | None
-    """What was proved again just now; None where the promise is a theorem about real numbers."""
+    """What was proved again just now; None where the guarantee is a theorem about real numbers."""
     errors: Mapping[str, float]
     beliefs: tuple[tuple[float, float], ...]
     """Beliefs before, and at most after; empty where a delta bounds no belief."""
@@ -251,7 +251,7 @@ def read_prior(text: str, secrets: Sequence[Any]) -> list[float] | None:
 
 
 def loss_of(made: Designed, asked: str) -> str:
-    """The loss that is asked for, or whether a guess is wrong where secrets are no numbers or places."""
+    """The loss that is requested, or whether a guess is wrong where secrets are no numbers or places."""
     return asked if asked in made.errors else "zero-one"
 
 
@@ -267,7 +267,7 @@ def cost_of(made: Designed, loss: str, prior: list[float] | None) -> tuple[float
 
 
 def delta_words(made: Designed) -> str | None:
-    """What a delta means, for somebody who decides about it; None without one."""
+    """What a delta means, for someone who decides about it; None without one."""
     delta = Fraction(str(made.mechanism.guarantee.delta))
     if not delta:
         return None
@@ -277,7 +277,7 @@ def delta_words(made: Designed) -> str | None:
 def posterior_of(
     made: Designed, observed: Any, prior: list[float] | None = None
 ) -> tuple[tuple[Any, ...], Floats] | None:
-    """What is believed after an output by somebody with this prior (all secrets alike without one); None without a channel."""
+    """What is believed after an output by someone with this prior (all secrets alike without one); None without a channel."""
     if made.channel is None or observed not in made.channel.outputs:
         return None
     hyper = made.channel.push(prior)
@@ -287,7 +287,7 @@ def posterior_of(
 
 
 def code_of(made: Designed, entry: Entry, loss: str = "", apart: float = 1.0) -> str:
-    """Lines of Python that build the same mechanism, and say what it promises and how wrong it is."""
+    """Lines of Python that build the same mechanism, and say what it guarantees and how wrong it is."""
     import noisewright
 
     options = {p.name: p for p in options_of(entry.name)}

@@ -1,4 +1,4 @@
-"""A privatiser that is learned from a table: trained and tried by a process of its own, beside the optimum."""
+"""A privatiser that is learned from a table: trained and tried by a process of its own, next to the optimum."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Learned:
     missing: str
     """Why none was tried."""
     against: str
-    """The adversary that the promises are about."""
+    """The adversary that the guarantees are about."""
 
 
 def columns_of(path: str) -> list[str]:
@@ -68,7 +68,7 @@ def columns_of(path: str) -> list[str]:
 
 
 def example_table(folder: Path) -> Path:
-    """What 1,500 made-up homes use in an evening, in half kilowatt hours, and whether somebody is at home."""
+    """What 1,500 made-up homes use in an evening, in half kilowatt hours, and whether someone is at home."""
     rng = np.random.default_rng(11)
     there = rng.random(1500) < 0.6
     used = np.clip(np.round(2 * rng.normal(np.where(there, 2.6, 1.1), 0.8)) / 2, 0, 6)

@@ -1,4 +1,4 @@
-"""Profiles and noisy codes of them: whom codes find, beside the true neighbours, and how often a code is told from all others."""
+"""Profiles and noisy codes of them: whom codes find, next to the true neighbours, and how often a code is given from all others."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ FILMS, FANS = 40, 240
 
 @dataclass(frozen=True)
 class Returned:
-    """Somebody whom a search returned, or should have."""
+    """Someone whom a search returned, or should have."""
 
     name: str
     distance: float
@@ -71,7 +71,7 @@ class Matched:
 
 @dataclass
 class Matching:
-    """Profiles that somebody brought, with a public seed that was drawn after them."""
+    """Profiles that someone brought, with a public seed that was drawn after them."""
 
     profiles: Profiles
     left_out: int = 0
@@ -80,7 +80,7 @@ class Matching:
     _curves: dict[tuple[int, int], tuple[tuple[float, Evaluation], ...]] = field(default_factory=dict)
 
     def at(self, given: Mapping[str, str], person: str = "") -> Matched:
-        """Encode everybody once, search for one person, and try the scheme on all."""
+        """Encode everyone once, search for one person, and try the scheme on all."""
         bits, neighbours = (_whole(given, name, most) for name, most in (("bits", MOST_BITS), ("neighbours", 20)))
         scheme = self._scheme(bits, check_number(given.get("epsilon", ""), "epsilon"))
         who = person.strip() or self.profiles.names[0]
@@ -160,7 +160,7 @@ def _made_up() -> tuple[list[str], Floats]:
 
 
 def given_profiles(where: Path, names: str = "") -> Matching:
-    """The profiles in a file that somebody gave."""
+    """The profiles in a file that someone gave."""
     return _matching(read_profiles(where, names=names.strip() or None))
 
 

@@ -58,13 +58,13 @@ class HiddenPicture:
 
 
 def example_picture() -> Picture:
-    """A drawn face of nobody."""
+    """A drawn face of no one."""
     face: Picture = sprite_faces().pictures[0]
     return face
 
 
 def given_picture(where: Path) -> Picture:
-    """A picture that somebody gave."""
+    """A picture that someone gave."""
     found = read_picture(where)
     if found.shape[0] * found.shape[1] > MOST_PIXELS:
         raise DataError(
@@ -74,7 +74,7 @@ def given_picture(where: Path) -> Picture:
 
 
 def hidden_picture(picture: Picture, given: Mapping[str, str]) -> HiddenPicture:
-    """Draw a picture once, and say what that promises."""
+    """Draw a picture once, and say what that guarantees."""
     method = _method(
         given.get("method", "laplace"),
         given.get("epsilon", "").strip(),

@@ -1,4 +1,4 @@
-"""Surveys on sensitive questions: the device for a promise, the shares behind counted answers, the population behind reports."""
+"""Surveys on sensitive questions: the device for a guarantee, the shares behind counted answers, the population behind reports."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def plan_code(given: Mapping[str, str], counts: Sequence[str] = ()) -> str:
 
 
 def option_table(plan: Survey) -> tuple[list[str], list[list[str]]]:
-    """The ways to ask beside each other: what each promises, how exact it is, and how many people it needs."""
+    """The ways to ask next to each other: what each guarantees, how exact it is, and how many people it needs."""
     head = ["way to ask", "epsilon", f"± for {plan.respondents:,}"]
     head += [] if plan.target_margin is None else [f"needed for ± {numeral(plan.target_margin)}"]
     head += [] if plan.prevalence is None else [f"belief after {plan.device.answers[-1]}"]

@@ -1,4 +1,4 @@
-"""A text that is being hidden: the words that come out, and what somebody who sees one word can still guess."""
+"""A text that is being hidden: the words that come out, and what someone who sees one word can still guess."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FREQUENT = 300
 
 @dataclass(frozen=True)
 class HiddenText:
-    """A text before and after, and what is promised."""
+    """A text before and after, and what is guaranteed."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
@@ -49,7 +49,7 @@ class HiddenText:
 
 
 def hidden_text(text: str, given: Mapping[str, str]) -> HiddenText:
-    """Draw a text once, and say what that promises."""
+    """Draw a text once, and say what that guarantees."""
     if not text.strip():
         raise DataError("write or paste a text first.")
     if len(text) > LONGEST:

@@ -187,7 +187,7 @@ def banded(
 def bars(
     series: Sequence[tuple[str, Sequence[Any], ArrayLike]], x: str, y: str, dark: bool, **layout: Any
 ) -> dict[str, Any]:
-    """Columns beside each other."""
+    """Columns next to each other."""
     data = [
         {
             "type": "bar",

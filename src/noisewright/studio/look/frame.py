@@ -17,7 +17,7 @@ PRIMARY = {False: "#1f6f54", True: "#6fcfa9"}
 
 
 def is_dark() -> bool:
-    """Whether this page is shown in the dark theme."""
+    """Return whether this page is shown in the dark theme."""
     return bool(getattr(ui.context.client, "_noisewright_dark", False))
 
 

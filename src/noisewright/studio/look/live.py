@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Live(Generic[T]):
-    """``ask(compute)`` runs ``compute`` beside the page and shows its answer, or the sentence in which it was refused."""
+    """``ask(compute)`` runs ``compute`` next to the page and shows its answer, or the sentence in which it was refused."""
 
     def __init__(self, show: Callable[[T], None], refuse: Callable[[str], None]) -> None:
         self._show, self._refuse, self._client = show, refuse, ui.context.client
@@ -47,7 +47,7 @@ class Live(Generic[T]):
 
 
 async def beside(refuse: Callable[[str], None], compute: Callable[..., T], *arguments: Any) -> T | None:
-    """What ``compute`` gives, run beside the page; None after the sentence in which it was refused."""
+    """What ``compute`` gives, run next to the page; None after the sentence in which it was refused."""
     try:
         return await run.io_bound(compute, *arguments)
     except Exception as problem:  # as above

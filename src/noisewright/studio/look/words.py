@@ -28,7 +28,7 @@ LONG = 150
 
 
 def escape(value: str) -> str:
-    """Escape text for HTML: control characters are spelled out, and a number and its percent sign stay on one line."""
+    """Escape text for HTML: control characters are written out, and a number and its percent sign stay on one line."""
     return _escape(_plain(value)).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
@@ -81,7 +81,7 @@ def framed(page: str, title: str) -> str:
 
 
 def gauge(shares: Sequence[float], text: str) -> str:
-    """Shares of a whole beside each other, and the same in words."""
+    """Shares of a whole next to each other, and the same in words."""
     parts = "".join(f'<div style="width:{100 * share:.2f}%"></div>' for share in shares)
     return f'<div class="nw-gauge" aria-hidden="true">{parts}</div><p class="nw-note">{escape(text)}</p>'
 
@@ -98,7 +98,7 @@ def said(text: str) -> str:
 
 
 def proof(claim: str) -> str:
-    """What was proved again just now; of a long claim its first part, and the whole where somebody asks for it."""
+    """What was proved again just now; of a long claim its first part, and the whole where someone asks for it."""
     told = f"checked again just now: {claim}"
     if len(told) <= LONG:
         return facts([("Proof", told)])

@@ -79,7 +79,7 @@ class _Compare:
         self._ask()
 
     def _forms(self) -> None:
-        """A form for each of them, anew."""
+        """A form for each of them, again."""
         self.place.clear()
         with self.place:
             self.forms = [self._form(which) for which in range(len(self.names))]

@@ -210,7 +210,7 @@ class _Design:
         self._there(False)
 
     def _there(self, there: bool) -> None:
-        """Whether there is a mechanism to be shown."""
+        """Return whether there is a mechanism to be shown."""
         self.more.set_visibility(there)
         self.take.set_visibility(there)
 

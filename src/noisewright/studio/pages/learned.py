@@ -60,7 +60,7 @@ class _LearnedPage:
         self.done: Learned | None = None
 
     def build(self) -> None:
-        """The table beside what is learned from it."""
+        """The table next to what is learned from it."""
         with ui.element("div").classes("nw-columns"):
             with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The table"'):
                 ui.html("<h2>The table</h2>", sanitize=False)

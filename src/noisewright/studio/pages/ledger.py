@@ -34,7 +34,7 @@ class _LedgerPage:
         self.path, self.linked, self.visit, self.here = path, linked, visit_here(), from_this_machine()
 
     def build(self) -> None:
-        """Where the ledger is, what it says, and the same elsewhere."""
+        """Where the ledger is, what it states, and the same elsewhere."""
         with ui.element("div").classes("nw-stack"):
             with ui.element("section").classes("nw-panel nw-fields").props('aria-label="Which ledger"'):
                 ui.html("<h2>Which ledger</h2>", sanitize=False)

@@ -58,7 +58,7 @@ class _MatchingPage:
         """Part of a link that names the file."""
 
     def build(self) -> None:
-        """The profiles beside what becomes of them."""
+        """The profiles next to what becomes of them."""
         with ui.element("div").classes("nw-columns"):
             with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The profiles"'):
                 ui.html("<h2>The profiles</h2>", sanitize=False)

@@ -342,7 +342,7 @@ class _ReleasePage:
         return [told for column in form.columns if (told := too_many(self._stamp(), column))]
 
     def _said(self, sentence: str) -> str:
-        """A sentence with the names that the person knows; who sits elsewhere is told no folder of this machine."""
+        """A sentence with the names that the person knows; who sits elsewhere is given no folder of this machine."""
         sentence = self.visit.said(sentence)
         return sentence if self.here else sentence.replace(str(releases_folder()), "the folder of the studio")
 

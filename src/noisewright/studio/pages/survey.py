@@ -74,7 +74,7 @@ class _Planner:
         self.dark = is_dark()
 
     def build(self) -> None:
-        """The fields beside the plan."""
+        """The fields next to the plan."""
         with ui.element("div").classes("nw-columns"):
             with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The survey"'):
                 ui.html("<h2>The survey</h2>", sanitize=False)

@@ -1,4 +1,4 @@
-"""``noisewright attack faces``: how often somebody names the person behind an obfuscated face, and what such faces keep."""
+"""``noisewright attack faces``: how often someone names the person behind an obfuscated face, and what such faces keep."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def _order(read: pa.Table, useful: str, text: str) -> list[Hashable]:
 
 
 def _label(text: str, labels: Sequence[Hashable], option: str | None) -> Hashable:
-    """The value that an option spells: numbers and moments by what they are, everything else by how it is written."""
+    """The value that an option writes: numbers and moments by what they are, everything else by how it is written."""
     from noisewright.core.errors import ParameterError
 
     for known in labels:

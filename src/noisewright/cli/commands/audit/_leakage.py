@@ -1,4 +1,4 @@
-"""The adversary of ``noisewright audit --prior --gain``: what they gain from the output, and what anybody can gain."""
+"""The adversary of ``noisewright audit --prior --gain``: what they gain from the output, and what anyone can gain."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["families_page"]
 
 POINTS = 16
-"""Epsilons in a picture, from none to the largest that was asked for."""
+"""Epsilons in a picture, from none to the largest that was requested."""
 MOST_EPSILONS = 50
 READING = (
     "Any epsilon up to the one shown is safe: against every average-case adversary (average), every worst-case one (max), or for "

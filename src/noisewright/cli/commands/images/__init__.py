@@ -1,4 +1,4 @@
-"""``noisewright images``: photographs that may be shown, with a promise."""
+"""``noisewright images``: photographs that may be shown, with a guarantee."""
 
 from __future__ import annotations
 

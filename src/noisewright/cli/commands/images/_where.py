@@ -1,4 +1,4 @@
-"""The options that say which parts of photographs are hidden: faces that are found, or boxes and masks of the owner's own."""
+"""The options that state which parts of photographs are hidden: faces that are found, or boxes and masks of the owner's own."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def in_places(
     expect: int | None = None,
     **found: Any,
 ) -> Method:
-    """The method on each place alone, or on whole pictures if no place is asked for."""
+    """The method on each place alone, or on whole pictures if no place is requested."""
     from noisewright.core.choices import one_of
     from noisewright.core.errors import FileFormatError, ParameterError
     from noisewright.images.methods import FaceMethod

@@ -19,7 +19,7 @@ ROLES = Addresses(
         "evaluate": "noisewright.cli.commands.match.evaluate:COMMAND",
     },
 )
-"""What whoever runs a service does, what people do, and what is tried before."""
+"""What anyone who runs a service does, what people do, and what is tried before."""
 
 
 def match(context: typer.Context) -> None:

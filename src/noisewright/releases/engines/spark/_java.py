@@ -32,7 +32,7 @@ OPTIONAL_MODULE = "--add-modules=jdk.incubator.vector"
 
 
 def java_home() -> Path:
-    """The home of a Java runtime that Spark can start with; :class:`MissingPartError` where there is none."""
+    """The home of a Java runtime that Spark can start with; :class:`MissingPartError` where none exists."""
     for java in _candidates():
         if (version_of(java, OPTIONAL_MODULE) or 0) >= OLDEST:
             return java.parent.parent

@@ -23,7 +23,7 @@ def places(columns: Sequence[str]) -> list[str]:
 
 
 def keyed(drawn: pa.RecordBatch, number: int, seed: int | None) -> pa.RecordBatch:
-    """A drawn block under names of our own, with the random keys that it is to be sorted by."""
+    """A drawn block under names of our own, with the random keys that it must be sorted by."""
     words = order_words(drawn.num_rows, number, seed)
     keys = [pa.array(next(words)) for _ in KEYS]
     return pa.RecordBatch.from_arrays([*drawn.columns, *keys], [*places(drawn.schema.names), *KEYS])

@@ -1,4 +1,4 @@
-"""A source as a Spark frame: the columns that are asked for, under names by their places, and the rows that count."""
+"""A source as a Spark frame: the columns that are requested, under names by their places, and the rows that count."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The Spark engine: the same blocks, statistics and bounds, on as many machines as Spark has.
 
 **Noise is drawn exactly once.** A Spark frame is a recipe: every action runs it again, and a second run of a noisy recipe would
-draw again, so that whoever sees two results could average the noise away. A released table is therefore either *written* in one
+draw again, so that anyone who sees two results could average the noise away. A released table is therefore either *written* in one
 action, where Spark's committer publishes one attempt of every task and drops the others, and is then read from what was written;
 or, for a frame in and a frame out, *checkpointed* at once: the drawn rows are stored and the recipe is forgotten. If a machine
 with stored rows is lost, later actions fail; they never draw again.

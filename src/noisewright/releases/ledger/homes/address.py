@@ -172,7 +172,7 @@ class Address:
         return sock
 
     def _context(self) -> ssl.SSLContext | None:
-        """Return how TLS is spoken; None for a socket of this machine, and where nothing is asked for on this machine."""
+        """Return whether and how TLS is spoken; None for a socket of this machine, and where nothing is requested on this machine."""
         if self.host.startswith("/"):
             return None
         stated = self.tls or os.environ.get("PGSSLMODE", "")

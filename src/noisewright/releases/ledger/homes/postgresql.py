@@ -309,7 +309,7 @@ WORDS = {
     "57P02": "broke down meanwhile; try again when the server is back",
     "57P03": "cannot be opened yet, because the server is starting or ending; try again later",
 }
-"""Messages by error code of PostgreSQL. The server's own words may quote a row, so nobody is shown them."""
+"""Messages by error code of PostgreSQL. The server's own words may quote a row, so no one is shown them."""
 
 
 @contextmanager

@@ -57,7 +57,7 @@ CHAINED = {
 
 
 def _amount(name: str, *besides: str) -> str:
-    """A column for an exact number of at least 0, as ``str(Fraction)`` spells it."""
+    """A column for an exact number of at least 0, as ``str(Fraction)`` writes it."""
     digits = (
         f"typeof({name}) = 'text' AND {name} GLOB '[0-9]*' AND {name} NOT GLOB '*[^0-9/]*' AND {name} NOT GLOB '*/*/*' "
         f"AND {name} NOT GLOB '*/' AND {name} NOT GLOB '*/0*'"
@@ -214,7 +214,7 @@ def schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
 
 @cache
 def wanted_schema(version: int = VERSION) -> frozenset[tuple[str, str, str]]:
-    """What :func:`schema_of` gives for a ledger with a chain: whoever dropped a trigger, or added one, is found out."""
+    """What :func:`schema_of` gives for a ledger with a chain: anyone who dropped a trigger, or added one, is found out."""
     db = sqlite3.connect(":memory:")
     try:
         build(db)

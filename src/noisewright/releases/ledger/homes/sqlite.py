@@ -2,7 +2,7 @@
 
 One SQLite database in WAL mode with ``synchronous=FULL``: a commit is on the disk before it returns, and a process that dies
 leaves all of a transaction or nothing. Before the file is closed, what the journal holds is written to it, so that the one file
-is all of the ledger whenever nobody writes to it. It holds a secret key and can be read by its owner alone.
+is all of the ledger whenever no one writes to it. It holds a secret key and can be read by its owner alone.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def create(path: Path, begin: Callable[[SqliteDatabase], object], *, with_folder
             raise LedgerError(f"{path}: the ledger cannot be created: {problem.strerror}.") from None
     except BaseException:
         for folder in missing:
-            with suppress(OSError):  # it was not made, or somebody else has put something in it
+            with suppress(OSError):  # it was not made, or someone else has put something in it
                 folder.rmdir()
         raise
 
@@ -192,7 +192,7 @@ def opened(path: Path, wait: float) -> Iterator[SqliteDatabase]:
 def _settle(db: sqlite3.Connection) -> None:
     """Write what the journal holds to the file itself, even while others have the ledger open: a copy of one file is enough then.
 
-    Where somebody reads at this very moment it is left to them, and the journal stays beside the file.
+    Where someone reads at this very moment it is left to them, and the journal stays next to the file.
     """
     db.execute("PRAGMA busy_timeout = 1000")
     with suppress(sqlite3.OperationalError):

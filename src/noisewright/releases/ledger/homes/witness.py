@@ -5,7 +5,7 @@ does not know. Each line is one record in JSON: which ledger (a keyed name, the 
 was, its head, when, and what was charged, so that the charge can be made again where no newer copy is left. A line is added after
 the commit and before anything is published, so a witness may be behind its ledger, and never ahead.
 
-Nothing in a witness comes from the data. It names datasets, columns and prices, so only its owner can read it.
+Nothing in a witness comes from the data. It names datasets, columns and privacy costs, so only its owner can read it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def default_witness() -> Path | None:
 
 
 def witnesses(named: str | os.PathLike[str] | None) -> tuple[Witness, ...]:
-    """Return the witness of this user and the one that is named: all of them are asked, and all are told."""
+    """Return the witness of this user and the one that is named: all of them are asked, and all are given."""
     own = default_witness()
     found = [] if own is None else [Witness(own, needed=False)]
     return (*found, *([] if named is None else [Witness(Path(os.path.abspath(named)), needed=True)]))

@@ -1,4 +1,4 @@
-"""A release that somebody brings: its folder, or all of it in one file, proved again."""
+"""A release that someone brings: its folder, or all of it in one file, proved again."""
 
 from __future__ import annotations
 

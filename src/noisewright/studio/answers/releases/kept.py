@@ -1,7 +1,7 @@
 """Releases that are kept: a folder that stays, with a folder for each dataset, and in it one for each release by its id.
 
 A release is paid for once and cannot be made again for nothing, so its table does not go with the page that made it. The folder
-of a release is what ``noisewright release`` writes, and its name is the id that the ledger has. The policy lies beside it.
+of a release is what ``noisewright release`` writes, and its name is the id that the ledger has. The policy lies next to it.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def alone_in(home: Path) -> Iterator[None]:
 
 
 def kept_of(ledger: str) -> list[Kept]:
-    """The kept releases that a ledger knows by their ids, the latest first."""
+    """The kept releases that a ledger has by their ids, the latest first."""
     if not os.path.exists(ledger):
         return []
     book = Ledger(ledger, create_missing=False)
@@ -134,7 +134,7 @@ def find_kept(name: str) -> Kept | None:
 
 
 def zipped(folder: Path, target: Path) -> Path:
-    """Everything of a release in one file: its folder as it is, the policy beside it, and the public vectors that it needs."""
+    """Everything of a release in one file: its folder as it is, the policy next to it, and the public vectors that it needs."""
     if not (folder / LOCK).is_file():
         raise FileFormatError(f"{folder} does not hold a release any more; put it back from a copy.")
     policy = ""

@@ -61,7 +61,7 @@ SECRETS = {
 }
 """The secrets that columns of a type can hold, for types whose values lie on no line."""
 EMBEDDING = "small.nwe"
-"""The public file of word vectors that documents are drawn with here; it lies beside the policy."""
+"""The public file of word vectors that documents are drawn with here; it lies next to the policy."""
 STEPS = 1000
 """Sliders move epsilons in steps of a thousandth."""
 
@@ -126,7 +126,7 @@ class Form:
     delta: str = ""
     """The delta of the budget, for mechanisms that have one."""
     unit: str = ""
-    """The column that says whose a row is; every row is somebody's own without it."""
+    """The column that states whose a row is; every row is someone's own without it."""
     rows: str = ""
     more: str = ""
     """More of the policy, as TOML: answers, say."""
@@ -207,7 +207,7 @@ _OWN_FIELDS = frozenset(
 
 
 def fields_of(kind: str, mechanism: str) -> list[Field]:
-    """What is asked for a column of this kind under this mechanism."""
+    """What is requested a column of this kind under this mechanism."""
     if mechanism in ("", KEPT):
         return []
     accepted = accepts(mechanism)

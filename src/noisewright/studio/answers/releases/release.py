@@ -59,14 +59,14 @@ TABLES = (".csv", ".tsv", ".xlsx", ".parquet", ".feather", ".arrow", ".jsonl", "
 POLICY = "policy.toml"
 SAVED = "# the policy above, saved as policy.toml"
 ROOM = 4 * 2**20
-"""Free bytes that a release needs beside the size of its table."""
+"""Free bytes that a release needs next to the size of its table."""
 MOST_COLUMNS, LONGEST_NAME = 200, 200
 """What a person can fill in."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """A table that somebody gave: where it is, what they call it, and the fields that are asked about it."""
+    """A table that someone gave: where it is, what they call it, and the fields that are asked about it."""
 
     path: str
     name: str
@@ -139,7 +139,7 @@ def planned_apart(
 
 
 def _policy(text: str, folder: Path) -> Policy:
-    """The policy of a text, beside the public files that it names."""
+    """The policy of a text, next to the public files that it names."""
     vectors = folder / EMBEDDING
     if EMBEDDING in text and not vectors.exists():
         shutil.copy(COMES_ALONG / EMBEDDING, vectors)
@@ -236,7 +236,7 @@ def make_release(
 ) -> Released:
     """Make a release in a folder of its own below ``root``, and prove it; what is needed on the way lies in ``scratch``.
 
-    Where the ledger knows a release of this table under this policy already, its folder is read, and nothing is drawn or spent.
+    Where the ledger has a release of this table under this policy already, its folder is read, and nothing is drawn or spent.
     """
     before, tempfile.tempdir = tempfile.tempdir, scratch
     try:
@@ -330,7 +330,7 @@ def _size(path: str) -> int:
 
 
 def _place(policy: Policy, path: str, home: Path, ledger: str | None, form: str) -> Path:
-    """Where a release belongs: where the ledger has it in this format already, beside that one, or a new folder."""
+    """Where a release belongs: where the ledger has it in this format already, next to that one, or a new folder."""
     if ledger is not None and os.path.exists(ledger):
         book = Ledger(ledger, create_missing=False)
         source = source_for(policy, path)

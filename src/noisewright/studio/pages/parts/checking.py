@@ -1,4 +1,4 @@
-"""Check a release that somebody brings."""
+"""Check a release that someone brings."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class ColumnFields:
         self._fill(column.names, inner)
 
     def warn(self, told: Callable[[Column], str]) -> None:
-        """Show beside the range of each column what ``told`` says of it."""
+        """Show next to the range of each column what ``told`` says of it."""
         for names, note in self.notes.items():
             text = told(self._column(names))
             note.content = words.warning(text) if text else ""

@@ -52,7 +52,7 @@ class Outcome:
         self._show(done, file, example, f"{what}; epsilon {done.left} is left.{again}")
 
     async def show_kept(self, name: str, ledger: str) -> None:
-        """Show a release that is kept, proved again beside a ledger; or refuse a name that no kept release has."""
+        """Show a release that is kept, proved again next to a ledger; or refuse a name that no kept release has."""
         kept = find_kept(name)
         self.panel.set_visibility(True)
         if kept is None:
@@ -98,7 +98,7 @@ async def take(folder: Path, name: str, refused: Callable[[str], None]) -> None:
 
 
 class EarlierReleases:
-    """A list of the releases that are kept and that a ledger knows, each to be shown or downloaded."""
+    """A list of the releases that are kept and that a ledger has, each to be shown or downloaded."""
 
     def __init__(self, refused: Callable[[str], None]) -> None:
         self.refused, self.visit = refused, visit_here()

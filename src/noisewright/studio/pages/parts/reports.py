@@ -1,4 +1,4 @@
-"""The population behind private reports that somebody brings, with the certificate of what made them."""
+"""The population behind private reports that someone brings, with the certificate of what made them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Reports:
         """Warnings about files that are not those of the link."""
 
     def build(self) -> None:
-        """The files beside the estimate."""
+        """The files next to the estimate."""
         with ui.element("div").classes("nw-columns"):
             with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The reports"'):
                 ui.html("<h2>The reports</h2>", sanitize=False)

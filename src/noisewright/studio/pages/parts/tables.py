@@ -28,7 +28,7 @@ READING_LIMIT = 600.0
 
 
 def is_large(path: str) -> bool:
-    """Whether a table is read in a job: a large file, a folder or a database."""
+    """Return whether a table is read in a job: a large file, a folder or a database."""
     return not os.path.isfile(path) or os.path.getsize(path) > LARGE
 
 
