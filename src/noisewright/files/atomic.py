@@ -43,7 +43,7 @@ FLAGS = (
 )
 RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2
 NOT_OFFERED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
-"""What a system call says that is missing here, or that a file system or a sandbox does not let through."""
+"""Errors of a system call that is missing here, or that a file system or a sandbox does not let through."""
 
 
 def rename_new(source: Path, target: Path) -> None:

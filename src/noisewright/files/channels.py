@@ -54,11 +54,11 @@ VERSION = 1
 CELL = 64
 """Approximate bytes of memory for a cell of a CSV file, however short it is."""
 GAPS = ("", "*", "x", "-")
-"""What stands in the place of a cell that was left out."""
+"""Marks for a cell that was left out."""
 
 
 def load(path: str | os.PathLike[str]) -> Channel | Mechanism:
-    """What a file holds: a channel, or from a certificate the mechanism behind it, ready to release.
+    """Load the content of a file: a channel, or from a certificate the mechanism behind it, ready to release.
 
     The certificate is proved first, and the mechanism is built from its integers; what is not proved is refused with a
     :class:`~noisewright.core.errors.CertificateError`. :func:`load_certificate` reads the certificate alone.

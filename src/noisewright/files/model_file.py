@@ -42,7 +42,7 @@ LONGEST_HEADER = 1 << 20
 TYPES = ("<f2", "<f4", "<f8", "<i8", "|u1")
 MOST_NUMBERS = 1 << 36
 MOST_SIDES = 8
-"""Arrays of more dimensions than this are no model's."""
+"""Maximum number of dimensions of an array in a model."""
 
 
 def write_model(
@@ -66,7 +66,7 @@ def write_model(
 
 
 def read_model(resource: Resource, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What a file states about its model, and the arrays, mapped and read-only; every damage is found."""
+    """Read a file's statements about its model, and the arrays, mapped and read-only; every damage is found."""
     content = resource.open()
     header = _header(content, resource.name)
     if header["kind"] != kind:

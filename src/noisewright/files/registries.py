@@ -26,7 +26,7 @@ class Archive:
     package: str
     version: str
     sha256: str
-    """Of the archive that the registry sends."""
+    """SHA-256 digest of the archive that the registry sends."""
     made_for: tuple[str, ...] = field(default=(), kw_only=True)
     """For pip: which of several archives it is, in words of ``pip download``; the same is fetched on every system then."""
 

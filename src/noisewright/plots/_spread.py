@@ -77,7 +77,7 @@ def draw_curve(axes: Any, mechanism: Any) -> None:
 
 
 def _reach(mechanism: Any, share: float) -> float:
-    """How far noise of a two-sided geometric law goes with this probability: ``P(|k| > m) = 2 a^(m + 1) / (1 + a)``."""
+    """Return the reach of two-sided geometric noise with this probability: ``P(|k| > m) = 2 a^(m + 1) / (1 + a)``."""
     a = math.exp(-1 / float(mechanism.scale_in_steps))
     steps = math.ceil(math.log((1 - share) * (1 + a) / 2) / math.log(a) - 1)
     return max(0, steps) * float(mechanism.lattice.step)

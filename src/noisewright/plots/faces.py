@@ -24,9 +24,9 @@ CURVES = {
     "composed": ("naive, two releases", "--", COLOURS[0], "^"),
     "bound": ("allowed by epsilon", ":", "#6b7680", ""),
 }
-"""How each attack is drawn: its name, line, colour and mark."""
+"""Style of each attack: its name, line, colour and mark."""
 LINE = 0.025
-"""What a line of words needs, in SSIM."""
+"""Height that a line of words needs, in SSIM."""
 LETTERING: Any = {"textcoords": "offset points", "fontsize": 8, "color": "#6b7680"}
 
 MARKERS = {"laplace": "P", "exponential": "d", "windows": "X"}

@@ -1,4 +1,4 @@
-"""What the pictures of every room share: an empty figure, its colours, and the way to a file."""
+"""Parts that all pictures share: an empty figure, its colours, and the way to a file."""
 
 from __future__ import annotations
 

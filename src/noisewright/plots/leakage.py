@@ -89,7 +89,7 @@ def draw_leakage(
     gains: Mapping[str, Any] | None = None,
     prior: object = None,
 ) -> Figure:
-    """What adversaries gain after the output over epsilon: one panel for each gain, one curve for each family.
+    """Plot the gain of adversaries after the output over epsilon: one panel for each gain, one curve for each family.
 
     ``gains`` names the gains (the identity by default); dotted lines are the values without any output.
     """

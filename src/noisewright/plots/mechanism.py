@@ -35,12 +35,12 @@ __all__ = ["draw", "draw_matrix", "save_picture"]
 
 DRAWS = 200_000
 BARS = 600
-"""So many that a step of the law within a bar is not seen."""
+"""Number of bars at which a step of the law within a bar is not seen."""
 LEFT_OUT = 0.002
 HEAPED = 4
-"""An output at a wall with more than so many times the chance of the one next to it holds what was moved there."""
+"""Factor over the probability of the adjacent output beyond which an output at a bound holds clamped values."""
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 10**9)
-"""Every so many-th label is written on an axis that has too many for all."""
+"""Interval between labels that are written on an axis with too many for all."""
 
 
 def save_picture(mechanism: Mechanism, path: str | Path) -> Path:

@@ -30,14 +30,14 @@ INK = "#22303a"
 MOST_BARS = 40
 """More categories than this are not all drawn: the largest are."""
 MOST_POINTS, BINS = 60, 40
-"""More numbers than this are put together, in about so many bars."""
+"""Count of numbers beyond which they are put together, and the approximate number of bars for them."""
 FEW = 12
-"""So few numbers have a bar each: there is nothing between them."""
+"""Maximum count of numbers that have a bar each: there is nothing between them."""
 MOST_LETTERS = 70
 """Names with more letters than this do not fit next to each other: bars then lie, and names stand before them."""
 LONGEST_NAME = 36
 MOST_REACH = 3
-"""Whiskers longer than so many times the highest bar, on average, would leave nothing to see of the bars."""
+"""Maximum length of whiskers relative to the highest bar, on average; longer ones would hide the bars."""
 
 
 def draw_estimate(found: Estimate, truth: ArrayLike | None = None, *, diagnostics: bool = False) -> Figure:
@@ -189,7 +189,7 @@ def _crowded(names: Sequence[str]) -> bool:
 
 
 def _not_shown(found: Estimate, shown: NDArray[np.intp]) -> str:
-    """How many categories are left out, and what share they have together; empty where none are."""
+    """Describe the number of categories left out and their share together; empty where none are."""
     hidden = len(found.secrets) - len(shown)
     rest = percent(max(0.0, 1 - float(found.probabilities[shown].sum())))
     return f"the {len(shown)} largest; {hidden:,} more, with {rest} together, are not shown" if hidden else ""

@@ -58,7 +58,7 @@ def draw_survey(plan: Survey) -> Figure:
 
 
 def _parts(plan: Survey) -> list[tuple[str, str, int]]:
-    """What the respondent does, its colour, and its cases; actions without any are left out."""
+    """Return the actions of the respondent, each with its colour and cases; actions without any are left out."""
     total, truth, forced = plan.device.cases()
     actions = [("the truth", truth)]
     if len(forced) <= MOST_NAMED:

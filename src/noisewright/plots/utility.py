@@ -17,7 +17,7 @@ __all__ = ["draw_utility"]
 
 
 def draw_utility(table: UtilityTable) -> Figure:
-    """What mechanisms cost: a hollow mark for outputs taken at face value, a full one for the best guess from them.
+    """Plot the cost of mechanisms: a hollow mark for outputs taken at face value, a full one for the best guess from them.
 
     One panel for each loss and prior; mechanisms are in the order of the table, and each has its epsilon next to its name.
     """

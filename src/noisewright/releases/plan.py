@@ -55,12 +55,12 @@ LIKE_A_GUESS = 0.9
 
 @dataclass(frozen=True)
 class BudgetLeft:
-    """What a ledger states before a release: what is left of the budget of its dataset, and whether the release fits."""
+    """Statement of a ledger before a release: what is left of the budget of its dataset, and whether the release fits."""
 
     epsilon: Fraction
     delta: Fraction
     releases: int = 0
-    """How many releases were recorded so far."""
+    """Number of releases recorded until now."""
     recorded: bool = False
     """Whether the ledger has the dataset; otherwise all of the budget is left."""
     refusal: str | None = None
@@ -82,11 +82,11 @@ class Plan:
     dropped: tuple[str, ...]
     """The columns that the policy uses and does not release; it may name the unit by one, or filter by one."""
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
-    """Of the columns that the policy uses: all that is published of the table's schema."""
+    """Types of the columns that the policy uses: all that is published of the table's schema."""
     warnings: tuple[str, ...] = field(default=())
-    """What a person should think about before signing."""
+    """Warnings that a person should think about before signing."""
     budget: BudgetLeft | None = None
-    """What is left of the budget; None where no ledger was asked."""
+    """Budget that is left; None where no ledger was asked."""
     refusal: str | None = None
     """Why these data could not be released as they are, such as missing values; for the curator's eyes."""
 
@@ -97,7 +97,7 @@ class Plan:
 
     @property
     def parts(self) -> tuple[ColumnPlan | QueryPlan, ...]:
-        """What costs something or could: perturbed columns and answers, in the order of the policy."""
+        """Parts that cost something or could: perturbed columns and answers, in the order of the policy."""
         return (*(c for c in self.columns if c.protected), *self.queries)
 
     @property
@@ -132,7 +132,7 @@ class Plan:
 
     @property
     def epsilon(self) -> Fraction:
-        """What the whole release costs one unit, exactly."""
+        """Privacy cost of the whole release for one unit, exactly."""
         return sum((part.price for part in self.parts), Fraction(0))
 
     @property
@@ -148,7 +148,7 @@ class Plan:
 
     @property
     def total(self) -> str:
-        """What the whole release costs one unit, in words and rounded up."""
+        """Privacy cost of the whole release for one unit, in words and rounded up."""
         if not self.claims:
             return NO_EPSILON
         return totals.total(self.epsilon, self.delta)
@@ -194,14 +194,14 @@ class Plan:
         )
 
     def in_words(self) -> str:
-        """What someone who knows everything but one unit's data can conclude, in plain words."""
+        """Describe the conclusions open to someone who knows everything but one unit's data, in plain words."""
         if not self.claims:
             return totals.unprotected(bool(self.columns), bool(self.context_aware), bool(self.queries))
         return f"{totals.meaning(self.epsilon, self.delta)} {self.not_proved}".rstrip()
 
     @property
     def not_proved(self) -> str:
-        """What is said next to the odds: what they leave out, and which parts are floating; nothing where all parts are exact."""
+        """Notes next to the odds: what they leave out, and which parts are floating; nothing where all parts are exact."""
         found = []
         if self.context_aware:
             names = listed([name for column in self.context_aware for name in column.names])
@@ -284,7 +284,7 @@ def _method(part: ColumnPlan | QueryPlan) -> str:
 def make_plan(
     policy: Policy, types: Mapping[str, pa.DataType], rows: int | None = None, *, counts_are_public: bool = True
 ) -> Plan:
-    """Compile a policy for a table with columns of the given types, and so many rows where that is known.
+    """Compile a policy for a table with columns of the given types, and its number of rows where that is known.
 
     The number of rows is used only where it is public. What follows from it (a mean's expected error) is published, too.
     ``counts_are_public`` is False for releases of version 1, which drew noise for numbers of rows that neighbours share.
@@ -408,7 +408,7 @@ def _three_digits(value: Fraction) -> Fraction:
 
 
 def _warnings(plan: Plan) -> list[str]:
-    """What a person should think about before signing; those that need the data are found by the engine."""
+    """Return the warnings to think about before signing; those that need the data are found by the engine."""
     found = []
     for part in plan.parts:
         if part.price >= NO_PROMISE:
@@ -491,7 +491,7 @@ def _drowned(columns: Sequence[ColumnPlan]) -> list[str]:
 
 
 def _like_a_guess(column: ColumnPlan) -> str | None:
-    """How far off a released value is next to a guess that looks at no data, if that is hardly worse.
+    """Compare the error of a released value with a guess without any data, if that guess is hardly worse.
 
     Anyone who says the middle of a range of width w is off by w / 4 on average, if all values are equally common; anyone who names one
     of k categories is wrong (k - 1) / k of the time.
@@ -522,7 +522,7 @@ def _budget(policy: Policy, left: BudgetLeft) -> dict[str, Any]:
 
 
 def left_over(value: Fraction) -> float:
-    """What is left of a budget as a float that, written out as a decimal, is not above it: a policy may ask for that much.
+    """Return the rest of a budget as a float that, written as a decimal, is not above it: a policy may ask for that much.
 
     >>> from fractions import Fraction
     >>> left_over(Fraction(9, 10)), left_over(Fraction(5, 3)), float(Fraction(5, 3))

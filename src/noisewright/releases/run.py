@@ -75,12 +75,12 @@ __all__ = ["Release", "new_id", "plan_for", "release"]
 _log = logging.getLogger(__name__)
 
 CHARTED = 1 << 19
-"""Charts count about so many rows, spread over the table."""
+"""Approximate number of rows that charts count, spread over the table."""
 
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """What a release gave. ``data``, and ``answers`` by the names of queries, are of the kind that came in; Arrow for files."""
+    """Result of a release. ``data``, and ``answers`` by the names of queries, are of the kind that came in; Arrow for files."""
 
     plan: Plan
     certificate: ReleaseCertificate
@@ -99,7 +99,7 @@ class Release:
     converted: Path | None = None
     """The folder of the same release in another format, of which this is a copy; nothing was drawn for it."""
     warnings: tuple[str, ...] = ()
-    """What a person should think about. Some of it was found by a look at the true data: it is for the curator's eyes, and no
+    """Warnings that a person should think about. Some were found by a look at the true data: it is for the curator's eyes, and no
     part of what is published."""
     wrap: Callable[[pa.Table], Any] | None = None
     """Makes an Arrow table one of the kind that came in."""
@@ -117,11 +117,11 @@ class Release:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is guaranteed, and between which tables."""
+        """Guarantee, and the neighbouring tables."""
         return self.plan.guarantee
 
     def in_words(self) -> str:
-        """What the guarantee means, in plain words, and for which tables."""
+        """Describe the guarantee in plain words, and the tables that it is about."""
         return (
             f"{self.guarantee.in_words()} {self.plan.not_proved}".rstrip() if self.plan.claims else self.plan.in_words()
         )
@@ -308,7 +308,7 @@ def _finish(book: Ledger | None, name: str, certificate: ReleaseCertificate) -> 
 
 @dataclass(frozen=True)
 class _Made:
-    """What is there before the rows are drawn."""
+    """Prepared parts before the rows are sampled."""
 
     plan: Plan
     certificate: ReleaseCertificate

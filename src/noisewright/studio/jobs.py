@@ -27,7 +27,7 @@ _spawn = multiprocessing.get_context("spawn")
 
 @dataclass(frozen=True)
 class State:
-    """How far a job is: ``done`` of ``of`` (0: unknown); at the end its ``result``, or why none exists."""
+    """Progress of a job: ``done`` of ``of`` (0: unknown); at the end its ``result``, or why none exists."""
 
     done: float = 0.0
     of: float = 0.0
@@ -74,7 +74,7 @@ class Job:
         return self.state
 
     def look(self) -> State:
-        """How far it is now."""
+        """Return the current progress."""
         with self._looking:  # a thread may wait for the job while a page looks at it
             return self._look()
 

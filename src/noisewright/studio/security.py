@@ -29,7 +29,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST_FILE = 200 * 2**20
-"""So many bytes a file may have that is given to a page."""
+"""Maximum number of bytes of a file that is given to a page."""
 LARGEST_BODY = LARGEST_FILE + 2**16
 """A request says the name of a file, too, and where it begins and ends."""
 _SCRIPT = re.compile(rb"<script(?=[\s>])")

@@ -14,7 +14,7 @@ from noisewright.studio.security import LARGEST_BODY, Guard
 __all__ = ["names_of", "serve"]
 
 PATIENCE = 15.0
-"""So many seconds a page that was closed is kept, for a browser that lost its connection."""
+"""Number of seconds for which a closed page is kept, for a browser that lost its connection."""
 EVERYWHERE = ("0.0.0.0", "::", "[::]")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 USUAL_PORT = 80

@@ -20,7 +20,7 @@ class Page:
     module: str
     """The module whose ``build`` makes its content, given the request."""
     below: str = ""
-    """What may follow the path, in the form of the router: ``/{kind}``."""
+    """Rest of the path, in the form of the router: ``/{kind}``."""
 
     @property
     def build(self) -> Callable[..., None]:

@@ -1,4 +1,4 @@
-"""What a page shows, as a line of the command line, as lines of Python and as a link that brings it back.
+"""Content of a page, as a line of the command line, as lines of Python and as a link that brings it back.
 
 A page of the studio holds no state of its own next to a :class:`Task`: the words and options of the command that does the same.
 
@@ -36,7 +36,7 @@ class Task:
     options: Mapping[str, str] = field(default_factory=dict)
     """The options by their names in Python, as they are typed; a flag that is set is an empty text."""
     shown: Mapping[str, str] = field(default_factory=dict)
-    """What only the page has: which of several views is open, say."""
+    """State that only the page has: for example, which of several views is open."""
 
     @property
     def command(self) -> str:

@@ -41,12 +41,12 @@ SUFFIXES = (
     ".jpeg",
     ".nwm",
 )
-"""What a file that someone gives may end with: the end decides how it is read, and nothing is ever run."""
+"""Allowed endings of a file that someone gives: the end decides how it is read, and nothing is ever run."""
 
 GIVEN = "given-"
-"""How the names begin that the server makes up."""
+"""Beginning of the names that the server makes up."""
 MOST_KEPT = 2**30
-"""So many bytes of files one page keeps."""
+"""Maximum number of bytes of files that one page keeps."""
 WAIT_AND_DELETE = 'read -r end; rm -rf -- "$1"'
 """For a shell whose input ends when the server does."""
 
@@ -67,13 +67,13 @@ class Visit:
 
     folder: Path
     names: dict[str, Path] = field(default_factory=dict)
-    """What the person called a file, and where it is."""
+    """Person's name of a file, and its path."""
     kept: int = 0
-    """How many files were given; two of one name are two files."""
+    """Number of files that were given; two of one name are two files."""
     size: int = 0
-    """How many bytes were given."""
+    """Number of bytes that were given."""
     before_end: list[Callable[[], None]] = field(default_factory=list)
-    """What is at work with the files, and is ended before they are deleted."""
+    """Work with the files, which is ended before they are deleted."""
     awaited: list[Callable[[], None]] = field(default_factory=list)
     """Functions that wait for work with the files which goes on when the page is closed."""
     goes_on: list[Callable[[], bool]] = field(default_factory=list)

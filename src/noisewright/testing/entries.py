@@ -32,7 +32,7 @@ from noisewright.testing.report import Check, ConformanceError, Report, require,
 __all__ = ["LARGEST_PLAN", "check_entry"]
 
 LARGEST_PLAN = 64 * 1024
-"""A plan travels to every worker of a cluster, with every task: so many bytes at most."""
+"""Maximum number of bytes of a plan: it travels to every worker of a cluster, with every task."""
 
 TELLING = 32
 """Fewer bytes of a file could be anywhere by chance."""
@@ -112,7 +112,7 @@ def _address(entry: Entry, mechanism: Mechanism) -> str | None:
 
 
 def _signature(entry: Entry) -> str | None:
-    """What is declared of the parameters is what the constructor has."""
+    """Check that the declared parameters are those of the constructor."""
     takes, known = entry.takes, set(parameters_of(entry.make))
     needed, foreign = BUDGETS[takes.budget]
     require(needed <= known, f"signature: a budget told as {takes.budget!r} needs {', '.join(sorted(needed - known))}.")

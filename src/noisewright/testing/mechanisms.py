@@ -317,7 +317,7 @@ def _forking(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
 
 
 def _answer(pipe: Any) -> Any:
-    """What a child drew; a child that crashes or hangs fails the check."""
+    """Return the sample of a child; a child that crashes or hangs fails the check."""
     if not pipe.poll(CHILD_SECONDS):
         raise ConformanceError(f"forking: a child process did not draw within {CHILD_SECONDS} seconds.")
     try:

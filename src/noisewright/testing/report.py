@@ -1,4 +1,4 @@
-"""What a conformance suite says: the checks that were passed, those that do not apply, and the error of one that failed."""
+"""Findings of a conformance suite: the checks that were passed, those that do not apply, and the error of one that failed."""
 
 from __future__ import annotations
 

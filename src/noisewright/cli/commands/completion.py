@@ -19,13 +19,13 @@ __all__ = ["COMMAND", "Words", "completion"]
 
 SHELLS = ("bash", "zsh", "fish")
 CHOICES = re.compile(r"[a-z0-9][a-z0-9.-]*(\|[a-z0-9][a-z0-9.-]*)+")
-"""How the help of an option writes the words that it takes."""
+"""Notation of the words that an option takes, in its help."""
 HELP = ("--help", "-h")
 
 
 @dataclass(frozen=True)
 class Words:
-    """What can follow a command: its sub-commands and options, those that take a value, and values where they are known."""
+    """Words that can follow a command: its sub-commands and options, those that take a value, and values where they are known."""
 
     path: str
     """The words that call it, without that of the program."""

@@ -41,7 +41,7 @@ ADDS = {
     "postgresql": "a ledger in a PostgreSQL database, for a team",
     "studio": "the workbench in a browser",
 }
-"""What an extra is for; which extras there are is read from the package itself."""
+"""Purpose of each extra; the names of the extras are read from the package itself."""
 
 NOT_SHOWN = {"dev"}
 

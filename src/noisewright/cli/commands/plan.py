@@ -188,7 +188,7 @@ def _targets(given: list[str]) -> dict[str, str]:
 
 
 def _epsilons(found: Plan, wanted: Iterable[str]) -> Iterable[tuple[str, Fraction]]:
-    """What a policy states for each of these parts; a privacy cost is more, where a unit has several rows."""
+    """Return the epsilon that a policy states for each of these parts; the privacy cost is more where a unit has several rows."""
     named = {",".join(column.names): column.epsilon for column in found.policy.columns}
     named |= {query.name: query.epsilon for query in found.policy.queries if query.name not in named}
     return [(name, epsilon) for name in wanted if (epsilon := named.get(name)) is not None]
@@ -207,7 +207,7 @@ def _inspected(looked_at: Sequence[Inspected]) -> Iterable[RenderableType]:
 
 
 def _refused(file: str, refusal: str, looked_at: Sequence[Inspected]) -> Iterable[RenderableType]:
-    """What is known of a table for which there is no plan."""
+    """Return the facts known about a table for which no plan exists."""
     yield heading(file, "nothing drawn")
     yield facts([("Data", f"this release would be REFUSED: {printable(refusal)}")])
     yield from _inspected(looked_at)
@@ -249,7 +249,7 @@ def _page(
 
 
 def changed_rows(found: Plan) -> list[tuple[str, str]]:
-    """What is changed without an epsilon, and what is guaranteed in its place."""
+    """Return the rows about changes without an epsilon, and the guarantee in its place."""
     return [
         (
             "No epsilon",
@@ -260,7 +260,7 @@ def changed_rows(found: Plan) -> list[tuple[str, str]]:
 
 
 def measured_rows(found: Plan) -> list[tuple[str, str]]:
-    """What epsilons mean on public data, where that was measured."""
+    """Return the rows about the meaning of epsilons on public data, where that was measured."""
     from noisewright.releases.plan import title
 
     return [(f"Of {title(column)}", "; ".join(column.measured)) for column in found.columns if column.measured]
@@ -283,12 +283,12 @@ def parts_table(found: Plan, solved: bool = False) -> RenderableType:
 
 
 def total_row(found: Plan) -> tuple[str, str]:
-    """What all parts cost together, rounded up."""
+    """Return the row with the privacy cost of all parts together, rounded up."""
     return ("Total", found.total)
 
 
 def dropped_row(found: Plan) -> tuple[str, str]:
-    """What is not released row by row; no column is mentioned that the policy does not name."""
+    """Return the row of columns not released row by row; no column is mentioned that the policy does not name."""
     if not found.columns:
         return "Dropped", "every column"
     named = [
@@ -330,7 +330,7 @@ def _budget_row(found: Plan) -> tuple[str, str]:
 
 
 def warnings_of(cautions: Iterable[str]) -> Iterable[RenderableType]:
-    """What a person should think about."""
+    """Return the warnings that a person should think about."""
     from rich.padding import Padding
     from rich.text import Text
 

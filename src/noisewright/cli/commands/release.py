@@ -37,7 +37,7 @@ __all__ = ["COMMAND", "release"]
 
 FORMATS = get_args(OutputFormat)
 MOST_ROWS, FEW_ROWS = 8, 3
-"""So many rows of an answer are shown with --details, and without; all of them are in its file."""
+"""Maximum number of rows of an answer shown with --details, and without; all of them are in its file."""
 
 
 def release(

@@ -69,7 +69,7 @@ def reproduce(
 
 
 def _nearest(word: str, names: Sequence[str]) -> str:
-    """What someone may have meant: the names most like the word, or else all of them."""
+    """Return the names most similar to the word that someone wrote, or else all names."""
     from difflib import get_close_matches
 
     plain = word.lower().replace("-", "_").replace(" ", "_")

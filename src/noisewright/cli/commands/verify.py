@@ -192,7 +192,7 @@ def _page(results: list[dict[str, Any]], written: list[str]) -> list[RenderableT
 
 
 def _release_page(result: dict[str, Any]) -> list[RenderableType]:
-    """What was found in the certificate of a release: the whole first, then part by part."""
+    """Print the findings for the certificate of a release: the whole first, then part by part."""
     from fractions import Fraction
 
     from rich.padding import Padding

@@ -61,7 +61,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def _project(folder: Path) -> dict[str, Any]:
-    """What a folder's project file states about the project; nothing if none exists that can be read."""
+    """Return the statements of a folder's project file about the project; nothing if no readable one exists."""
     try:
         return dict(tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project", {}))
     except (OSError, ValueError, TypeError):

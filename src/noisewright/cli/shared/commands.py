@@ -50,25 +50,25 @@ class Table(Protocol):
 
 @dataclass(frozen=True)
 class Command:
-    """What the address of a command leads to."""
+    """Target of the address of a command."""
 
     run: Callable[..., Any] | typer.Typer
     """A function with options of Typer, or a whole Typer application. With sub-commands it is called before them, or alone."""
     help: str | None = None
     """Its own page of help; the docstring of the function if it is not given."""
     line: str | None = None
-    """What the list of commands says about it; the first paragraph of its help if it is not given."""
+    """Entry in the list of commands; the first paragraph of its help if it is not given."""
     summary: str = ""
-    """What it does, in half a line, where its parent shows a list of its own."""
+    """Purpose in half a line, where its parent shows a list of its own."""
     table: Table | None = None
     """Its sub-commands."""
     unknown: Callable[[str], str] | None = None
-    """What to say about a word that is none of its sub-commands, if not what is said of commands."""
+    """Message about a word that is not one of its sub-commands, if it differs from the general one."""
     files: str | None = None
     """The sub-command that is meant where the first word is the name of a file, and no sub-command."""
 
     def in_one_line(self) -> str:
-        """What the list of commands says about it."""
+        """Return the entry in the list of commands."""
         page = self.line or self.help or inspect.getdoc(self.run) or ""
         return " ".join(page.split("\n\n")[0].split())
 

@@ -52,7 +52,7 @@ def default_metric(secrets: Sequence[Hashable]) -> Metric:
 
 
 def explain(metric: Metric) -> str:
-    """What the metric measures, in words; empty for one that its own name explains."""
+    """Describe the measure of the metric in words; empty for a metric that its own name explains."""
     return _WORDS.get(str(metric).rpartition("*")[2].strip(), "")
 
 

@@ -1,4 +1,4 @@
-"""What all commands share on their way out: one page for a person, or one JSON object for a program."""
+"""Output code that all commands share: one page for a person, or one JSON object for a program."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def chance(value: float) -> str:
-    """A probability, or another number that is no bound, in four digits."""
+    """Format a probability, or another number that is not a bound, in four digits."""
     from noisewright.core.exact import figure
 
     return figure(value, 4, "nearest")

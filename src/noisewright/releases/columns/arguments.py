@@ -63,7 +63,7 @@ def label(value: Any, secret: Secret) -> Any:
 
 
 def _part(value: Any, secret: Secret, place: int) -> Any:
-    """What stands in one column for a label, or for a part of one."""
+    """Return the value in one column for a label, or for a part of one."""
     if isinstance(value, (list, tuple)):
         inner = tuple(_part(part, secret, place) for part in value)
         if len(inner) == 1:

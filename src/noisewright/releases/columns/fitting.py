@@ -121,7 +121,7 @@ def _declared(column: ColumnPolicy, secret: Secret) -> dict[str, Any]:
 
 
 def _dimension(secret: Secret) -> int:
-    """How many numbers a secret has: as many as exist columns, or as the type of the only one says."""
+    """Return the number of numbers in a secret: the number of columns, or the size that the type of the only one states."""
     if secret.several is None:
         return len(secret.types)
     size = secret.several.size(secret.types[0])
@@ -133,7 +133,7 @@ def _dimension(secret: Secret) -> int:
 
 
 def _size(mechanism: Mechanism, secret: Secret) -> int | None:
-    """How many numbers a value of the only column has, as the mechanism or the type says; never by the values."""
+    """Return the number of numbers in a value of the only column, as the mechanism or the type states; never by the values."""
     if secret.several is None:
         return None
     declared = described(mechanism).dimension
@@ -301,7 +301,7 @@ def _target(column: ColumnPolicy, entry: Entry) -> Fraction:
 
 
 def _told(reach: Fraction | None, target: Fraction, secret: Secret) -> dict[str, Any]:
-    """How the constructor is given what may be spent within the protected distance."""
+    """Return the arguments that state to the constructor what may be spent within the protected distance."""
     match secret.takes.budget:
         case "radius":
             return {"epsilon": target, "radius": reach}
@@ -316,7 +316,7 @@ def _told(reach: Fraction | None, target: Fraction, secret: Secret) -> dict[str,
 def _cheaper(
     mechanism: Mechanism, told: Mapping[str, Any], share: Fraction, reach: Fraction | None, in_steps: bool
 ) -> dict[str, Any]:
-    """What to tell it instead, when it would cost 1/share of what may be spent."""
+    """Return the arguments to give instead, when it would cost 1/share of what may be spent."""
     metric = mechanism.guarantee.metric
     if metric.on_numbers and metric.step is not None and "sensitivity" in told and reach is not None and not in_steps:
         # Its noise is made for whole steps anyway: with a sensitivity of whole steps the claim states so.

@@ -101,14 +101,14 @@ class ColumnPlan:
 
     @property
     def context_aware(self) -> str | None:
-        """What is guaranteed in place of an epsilon, in words; None where there is one, or nothing is guaranteed."""
+        """Guarantee in place of an epsilon, in words; None where an epsilon exists, or nothing is guaranteed."""
         if self.mechanism is None or self.protected:
             return None
         return self.mechanism.guarantee.in_words()
 
     @property
     def price(self) -> Fraction:
-        """What the column costs one unit, exactly."""
+        """Privacy cost of the column for one unit, exactly."""
         return self.times * self.claim * self.distance
 
     @property
@@ -161,14 +161,14 @@ class ColumnPlan:
 
     @property
     def in_the_clear(self) -> tuple[str, ...]:
-        """What its certificate states to come out unprotected, such as the number of words of a document."""
+        """Facts that its certificate states to come out unprotected, such as the number of words of a document."""
         return tuple(
             phrases.clear(what) for found in self.certificates() for what in found.document.get("in_the_clear", ())
         )
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """What its certificate states to be measured on public data about its epsilon, such as distances between public faces."""
+        """Facts about its epsilon that its certificate states as measured on public data, such as distances between public faces."""
         stated = [found.document["measured"] for found in self.certificates() if "measured" in found.document]
         return tuple(text for one in stated for text in phrases.measured_parts(one))
 
@@ -267,7 +267,7 @@ class ColumnPlan:
 
     @contextmanager
     def _saying_where(self) -> Iterator[None]:
-        """What is refused, with the name of the column and without a value."""
+        """Raise refusals with the name of the column and without a value."""
         try:
             yield
         except NoisewrightError as problem:

@@ -1,4 +1,4 @@
-r"""What the perturbation of one value costs: the loss between two values at most the protected distance apart.
+r"""Privacy cost of the perturbation of one value: the privacy loss between two values at most the protected distance apart.
 
 A mechanism's certificate claims an exact ``epsilon`` for each unit of its metric (or between neighbours one unit apart).
 Many mechanisms round a value to a public lattice of step h first, and their claim is about lattice points. Therefore the distance
@@ -43,7 +43,7 @@ __all__ = ["charge", "diameter"]
 
 
 def charge(mechanism: Mechanism, protect: Fraction, columns: int = 1) -> tuple[Fraction, Fraction]:
-    """What the certificate claims for one unit of distance, and how many units two values ``protect`` apart can be apart.
+    """Return the claim for one unit of distance, and the maximum number of units between two values ``protect`` apart.
 
     Their product bounds the loss between the two values.
     """

@@ -45,7 +45,7 @@ class Secret:
 
     @property
     def numbers(self) -> int:
-        """How many numbers one secret has: one for each column, or as many as a vector of one column."""
+        """Number of numbers in one secret: one for each column, or the length of the vector of one column."""
         return len(self.types) if self.several is None or self.size is None else self.size
 
     @property
@@ -84,7 +84,7 @@ class Secret:
         return self.takes.form == "arrow" and all(kind is TEXT for kind in self.kinds)
 
     def described(self) -> str:
-        """What the columns hold, in words."""
+        """Describe the content of the columns in words."""
         return " and ".join(describe(type_, kind) for type_, kind in zip(self.types, self.kinds, strict=True))
 
     def arrays(self, columns: Sequence[Any]) -> list[pa.Array]:
@@ -127,7 +127,7 @@ class Secret:
         return [pa.nulls(1, self._plain(place)) for place in range(len(self.types))]
 
     def read(self, arrays: Sequence[pa.Array]) -> Any:
-        """What the mechanism is given, for columns without missing values."""
+        """Return the inputs of the mechanism, for columns without missing values."""
         parts = [kind.read(array, self.takes.form, self.size) for kind, array in zip(self.kinds, arrays, strict=True)]
         if self.takes.form == "arrow":
             if len(parts) == 1:

@@ -66,9 +66,9 @@ class Inspected:
     undeclared: int = 0
     """Rows with a category that is not declared."""
     kinds: int = 0
-    """How many different undeclared categories there are."""
+    """Number of different undeclared categories."""
     nearly: int = 0
-    """Of the misfits and the undeclared: would do except blanks around them, other capitals, or a decimal comma."""
+    """Number of misfits and undeclared values that would do except blanks around them, other capitals, or a decimal comma."""
     clamped: bool = False
     other: Any = None
     crowded: int = 0
@@ -159,7 +159,7 @@ def _as_it_is(policy: Policy, data: Any) -> Source:
 
 @dataclass(frozen=True)
 class _Declared:
-    """What a policy states of the values of a column."""
+    """Declaration of a policy about the values of a column."""
 
     within: Any = None
     labels: Any = None

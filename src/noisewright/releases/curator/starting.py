@@ -44,7 +44,7 @@ from noisewright.releases.sources.source import Source
 __all__ = ["Proposal", "Start", "starting_policy"]
 
 TOTAL = 3
-"""What the columns share."""
+"""Settings that the columns share."""
 LOOKED_AT, MOST = 100, Fraction(9, 10)
 """A column without a type is what nine tenths of its first cells are."""
 MOST_CATEGORIES = 50
@@ -82,7 +82,7 @@ class Start:
     left_out: tuple[str, ...]
     """Those that it would not, because of their names or types."""
     waiting: int
-    """How many places are still to be filled in."""
+    """Number of places still to be filled in."""
     guessed: bool
     """Whether types were guessed from cells."""
     from_data: bool
@@ -90,7 +90,7 @@ class Start:
     share: str
     """The part of the budget of each column."""
     proposals: tuple[Proposal, ...]
-    """What is proposed for every column, those left out too."""
+    """Proposals for every column, those left out too."""
 
 
 def starting_policy(data: Any, *, dataset: str | None = None, from_data: bool = False) -> Start:
@@ -135,7 +135,7 @@ def _typed(data: Any, from_data: bool) -> tuple[Source, dict[str, pa.DataType], 
 
 
 def _likely(cells: pa.Array) -> pa.DataType:
-    """What most of the first cells are; text if they are nothing else."""
+    """Return the type of most of the first cells; text if they are nothing else."""
     seen = cells.drop_null()[:LOOKED_AT]
     for type_ in LADDER:
         hits = sum(fits(seen.slice(place, 1), type_) for place in range(len(seen)))
@@ -345,7 +345,7 @@ def _head(file: str, dataset: str, guessed: bool, from_data: bool, columns: list
 
 
 def _answers(released: list[Proposal], share: str) -> Iterator[str]:
-    """How to ask about all rows, in a comment: many who release rows want only their mean or their counts."""
+    """Write how to ask about all rows, in a comment: many who release rows want only their mean or their counts."""
     number = next((column.names[0] for column in released if column.kind in ("integer", "number")), None)
     yield from (
         "",

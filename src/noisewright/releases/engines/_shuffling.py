@@ -164,7 +164,7 @@ def _ordered(
 
 
 def _digit(narrow: Narrow, run: pa.RecordBatch, rows: int | None) -> int:
-    """By how many bits to scatter so many rows like these: into buckets that are sorted one by one, or as many as can be."""
+    """Return the number of bits by which to scatter rows like these: into buckets sorted one by one, or as many as can be."""
     if rows is None:
         return DIGIT
     expected = narrow.size(run) * rows // run.num_rows
@@ -315,7 +315,7 @@ class _Scattered:
                 yield from zip(filled.tolist(), batches, strict=True)
 
     def _places(self, begin: int, first: int, count: int) -> NDArray[np.int64]:
-        """Where so many buckets of a run begin in its stream, the first of all right after the head of the stream."""
+        """Return the positions at which the buckets of a run begin in its stream, the first right after the head of the stream."""
         return np.frombuffer(os.pread(self._file, 8 * count, begin + 8 * first), dtype=np.int64)
 
 

@@ -203,7 +203,7 @@ def _truth_values(part: Outputs) -> bool:
 
 
 def _grouped(worker: Engine, source: Source, listed: Sequence[str]) -> tuple[list[pa.Array], NDArray[np.int64]]:
-    """What occurs in some columns, each combination once, and how often; as one GROUP BY of Spark.
+    """Count each combination of values in some columns, as one GROUP BY of Spark.
 
     In a text file of a single column an empty line is a missing value, and Spark skips it; such rows are put back.
     """

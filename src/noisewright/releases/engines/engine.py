@@ -1,4 +1,4 @@
-"""What a release needs of an engine: the protocol that the local engine and Spark both keep."""
+"""Needs of a release from an engine: the protocol that the local engine and Spark both keep."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Progress = Callable[[int, int | None], None]
 
 
 class Engine(Protocol):
-    """What a release needs of an engine. An engine is a context: leaving it frees what it started."""
+    """Services that a release needs of an engine. An engine is a context: leaving it frees what it started."""
 
     name: str
 

@@ -195,7 +195,7 @@ def needed(plans: Sequence[ColumnPlan]) -> list[str]:
 
 
 def _bounded(source: Source, unit: UnitPolicy, columns: Sequence[str], ordered: bool = False) -> str:
-    """What to read after FROM: all rows, or the first ones of every unit."""
+    """Return the relation to read after FROM: all rows, or the first ones of every unit."""
     if not unit.drops:
         return "data"
     source.require([str(unit.column)])
@@ -374,7 +374,7 @@ def _begun(target: Any, format: OutputFormat, schema: pa.Schema) -> Iterator[Any
 
 @contextmanager
 def _on_disk(target: Path) -> Iterator[None]:
-    """What can go wrong while writing, in a sentence."""
+    """Describe a failure of writing in a sentence."""
     try:
         yield
     except NoisewrightError:

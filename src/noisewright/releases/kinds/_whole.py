@@ -51,7 +51,7 @@ def rounded(values: NDArray[Any], low: int, high: int) -> NDArray[np.int64]:
 
 
 def signed_ends(bits: int, per_unit: int = 1) -> tuple[int, int]:
-    """The least and the greatest signed number of so many bits, in the unit of a mechanism."""
+    """Return the least and the greatest signed number of this number of bits, in the unit of a mechanism."""
     # One more than the least number: some readers take that one for a missing value.
     most = ((1 << (bits - 1)) - 1) // per_unit
     return -most, most

@@ -29,10 +29,10 @@ __all__ = ["BYTES", "IMAGE", "Bytes", "Image"]
 
 CELL_BYTES = BLOCK_BYTES // 4096
 PICTURE_BYTES = BLOCK_BYTES // 32
-"""What a cell is reckoned with whose type does not tell its size: no size is read off the data."""
+"""Assumed size of a cell whose type does not state it: no size is read off the data."""
 
 LARGEST_FILE = 256 << 20
-"""A file of more bytes is not read: it is no picture."""
+"""Maximum size of a file in bytes; a larger one is not read, because it is not a picture."""
 
 
 @dataclass(frozen=True)

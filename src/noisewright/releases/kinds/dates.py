@@ -51,7 +51,7 @@ ZONED = pa.timestamp("us", "UTC")
 """Times with an offset: moments, whatever the clock of the place shows. A policy calls them times, too."""
 
 UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-"""How many of each unit of a time make a second."""
+"""Number of each unit of a time in a second."""
 
 HOUR_ALONE = r"[ T]\d\d($|[^\d:])"
 """An hour without its minutes."""

@@ -1,4 +1,4 @@
-r"""What a column holds: :class:`Kind`, the seam between the columns of a table and the values of a mechanism.
+r"""Type of the content of a column: :class:`Kind`, the extension point between the columns of a table and the values of a mechanism.
 
 A kind answers, for every part of a release, what that part would otherwise have to guess from an Arrow type: which types it
 holds, how files without types spell it, how a column is read for a mechanism and written back, what is missing, how values of a
@@ -41,18 +41,18 @@ BLOCK = 65_536
 """The most rows of a block, whatever they hold."""
 
 BLOCK_BYTES = 8 << 20
-"""What the values of a block may take: a kind of large values has blocks of fewer rows."""
+"""Maximum number of bytes for the values of a block: a kind of large values has blocks of fewer rows."""
 
 Form = Literal["numpy", "arrow"]
 Chart = Literal["categories", "numbers", "dates"]
 
 
 class Speech(Protocol):
-    """What is needed of a dialect of SQL."""
+    """Needs of a release from a dialect of SQL."""
 
     @property
     def name(self) -> str:
-        """How the dialect is called."""
+        """Name of the dialect."""
 
     def days(self, column: str) -> str:
         """A date as days since 1970."""
@@ -68,9 +68,9 @@ class Kind:
     name: str
     """The word of a policy."""
     words: str
-    """What such a column is, in a message: "integers"."""
+    """Name of the content of such a column, in a message: "integers"."""
     one: str
-    """What one value is, in a message: "an integer"."""
+    """Name of one value, in a message: "an integer"."""
     plain: pa.DataType
     """The plain Arrow type, in which values are put that have no type of their own."""
     typeless: bool = True
@@ -94,7 +94,7 @@ class Kind:
     nearest: Fraction | None = None
     """The least distance between two different values; None where none exists."""
     chart: Chart | None = None
-    """How a report shows it, or not at all."""
+    """Form in which a report shows it, or not at all."""
     files: bool = False
     """Whether a value is a file of its own, so that the owner of a table is given the row of one that cannot be taken."""
 
@@ -109,11 +109,11 @@ class Kind:
         return type_.value_type if pa.types.is_dictionary(type_) else type_
 
     def size(self, type_: pa.DataType) -> int | None:
-        """How many numbers one value has by its type; None where that does not tell, 1 for a kind of single values."""
+        """Return the number of numbers in one value by its type; None where that is not known, 1 for a kind of single values."""
         return 1
 
     def in_words(self, type_: pa.DataType) -> str:
-        """What a column of this type is, for a message."""
+        """Describe a column of this type, for a message."""
         return self.words
 
     def block_rows(self, type_: pa.DataType, size: int | None = None) -> int:
@@ -172,7 +172,7 @@ class Kind:
         return Fraction(protect)
 
     def after_reading(self, distance: Fraction) -> Fraction:
-        """How far apart two values at most ``distance`` apart can be once they are read."""
+        """Return the maximum distance, once they are read, of two values at most ``distance`` apart."""
         return distance
 
     # Text ---------------------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ class Kind:
     # SQL ----------------------------------------------------------------------------------------------------------------
 
     def sql_type(self, type_: pa.DataType, dialect: str = "duckdb") -> str | None:
-        """What a dialect of SQL calls a type that holds all values; None where it has none, so nothing can be computed."""
+        """Return a dialect's name for a type that holds all values; None where it has none, so nothing can be computed."""
         return None
 
     def sql_number(self, column: str, type_: pa.DataType, dialect: Speech) -> str | None:
@@ -232,7 +232,7 @@ def not_a_date(value: Any, name: str, words: str) -> Any:
 
 
 def rows_of(each: int) -> int:
-    """How many rows of so many bytes make a block.
+    """Return the number of rows in a block, given the bytes of a row.
 
     >>> rows_of(8), rows_of(8 * 300), rows_of(10**9)
     (65536, 3495, 1)

@@ -108,7 +108,7 @@ def place_in(value: Any, type_: pa.DataType, name: str, side: int = 0) -> Any:
 
 
 def describe(type_: pa.DataType, kind: Kind | None = None) -> str:
-    """What a column of this type is, for a message."""
+    """Describe a column of this type, for a message."""
     found = kind or kind_of(type_)
     if found is not None:
         return found.in_words(type_)

@@ -23,7 +23,7 @@ class Span:
 
     @property
     def days(self) -> int | None:
-        """How many whole days it is, if it is."""
+        """Number of whole days in it, if it is whole."""
         days = self.seconds / UNITS["day"]
         return days.numerator if days.denominator == 1 else None
 

@@ -20,7 +20,7 @@ from noisewright.releases.kinds.rows import all_true
 __all__ = ["DOCUMENT", "TEXT", "Document", "Text", "is_text", "plain_text"]
 
 DOCUMENT_BYTES = 2048
-"""What a document is reckoned with when rows are cut into blocks."""
+"""Assumed size of a document when rows are cut into blocks."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ __all__ = ["VECTOR", "Vector"]
 
 FLOAT_BYTES = 8
 UNDECLARED = BLOCK_BYTES // 1024
-"""What a vector is reckoned with whose length no one declares, because it is kept as it is."""
+"""Assumed length of a vector whose length is not declared, because it is kept as it is."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Vector(Kind):
         return int(type_.list_size) if pa.types.is_fixed_size_list(type_) else None
 
     def in_words(self, type_: pa.DataType) -> str:
-        """How many numbers each has, where the type tells."""
+        """Describe the number of numbers in each, where the type states it."""
         size = self.size(type_)
         return self.words if size is None else f"vectors of {size} numbers"
 
@@ -129,7 +129,7 @@ def _numbers(array: pa.Array) -> pa.Array:
 
 
 def _lengths(array: pa.Array) -> np.ndarray[Any, Any]:
-    """How many numbers each vector has; none where it is missing."""
+    """Return the number of numbers in each vector; none where it is missing."""
     found = pc.fill_null(pc.list_value_length(array), 0)
     return np.asarray(numpy_array(found), dtype=np.int64)
 

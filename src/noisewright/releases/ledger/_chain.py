@@ -107,7 +107,7 @@ def place_of(db: Database, digest: str) -> int | None:
 
 
 def damaged(path: Place) -> LedgerError:
-    """What is said when the records do not fit together."""
+    """Return the message for records that do not fit together."""
     return LedgerError(
         f"{path} is damaged or was changed by another program: its records are not those that were written; restore it from a "
         "backup, because what was spent must not be forgotten."

@@ -1,4 +1,4 @@
-"""What is written to the tables of a ledger, and added up from them, inside a transaction of the caller.
+"""Records written to the tables of a ledger, and sums over them, inside a transaction of the caller.
 
 **Protected distances** of a dataset are part of the meaning of its budget, so they never become smaller. A loss of epsilon
 between ages at most 5 apart and one between ages at most a thousandth apart do not add up to a loss between anything that a
@@ -82,7 +82,7 @@ def record_release(
 
 
 def input_digest(key: bytes, policy: str, content: bytes) -> str:
-    """What the ledger keeps of the data of a release: a keyed digest of theirs, together with that of the policy.
+    """Return the ledger's record of the data of a release: a keyed digest of the data and the policy.
 
     Anyone who has the key can ask whether guessed data are these; nothing that knows data again can prevent that. Without the key
     it states nothing, and two policies for the same data do not look alike.
@@ -104,7 +104,7 @@ def record_budget(db: Database, dataset: str, event: str, epsilon: Fraction, del
 
 
 def protections(db: Database, dataset: int) -> list[Protected]:
-    """What is recorded for a dataset (by its number), in the order in which it came."""
+    """Return the distances recorded for a dataset (by its number), in the order in which they came."""
     rows = db.execute("SELECT columns, distance, unit FROM protections WHERE dataset = ? ORDER BY number", (dataset,))
     return [
         Protected(tuple(json.loads(columns)), None if distance == "any" else Fraction(distance), unit)

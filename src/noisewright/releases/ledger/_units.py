@@ -92,7 +92,7 @@ def charge(
 
 
 def count(db: Database) -> int:
-    """How many accounts there are."""
+    """Return the number of accounts."""
     return int(db.execute("SELECT count(*) FROM units").fetchone()[0])
 
 
@@ -104,7 +104,7 @@ def agree(db: Database, key: bytes) -> bool:
             (_number_of(db, dataset), _total_of(db, key, dataset)) == recorded.get(dataset, (0, 0))
             for dataset in {*recorded, *_datasets(db)}
         )
-    except (StructError, TypeError):  # something that is no account
+    except (StructError, TypeError):  # something that is not an account
         return False
 
 

@@ -1,4 +1,4 @@
-"""What a planned release asks of the ledger: one question, which the plan rehearses and the release puts in earnest."""
+"""Request of a planned release to the ledger: the plan rehearses it, and the release makes it in earnest."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def rehearse(
     raise_budget: bool = False,
     made_of: Callable[[], Input] | None = None,
 ) -> tuple[Balance | None, str | None]:
-    """What the ledger has of the dataset (None: nothing yet), and the sentence with which it would refuse the release.
+    """Return the ledger's record of the dataset (None: nothing yet), and the sentence with which it would refuse the release.
 
     Nothing is recorded. ``made_of`` reads the data, which is only done where some were recorded before. Budget, neighbours,
     protected distances and single units are asked about just as by :func:`spend`. A ledger that cannot be used at all is an
@@ -131,7 +131,7 @@ def rehearse(
 
 
 def charges_of(plan: Plan) -> list[Charge]:
-    """What the ledger records of a release: every part with its privacy cost, and every column that is given away as it is."""
+    """Return the ledger's records of a release: every part with its privacy cost, and every column given away as it is."""
     found = [
         Charge(title(part), "column", part.price, part.delta, part.protects, protected_by(part))
         if isinstance(part, ColumnPlan)

@@ -381,7 +381,7 @@ class Ledger:
         terms: Terms | None = None,
         made_of: Input | None = None,
     ) -> Spend:
-        """What :meth:`spend` would answer now: the same questions in the same transaction, which is then undone."""
+        """Return the answer that :meth:`spend` would give now: the same questions in the same transaction, which is then undone."""
         return self._spent(dataset, items, f"rehearsal-{secrets.token_hex(16)}", "", units, terms, trying, made_of)
 
     def _spent(
@@ -572,7 +572,7 @@ class Ledger:
             return said_apart(db, dataset)
 
     def protections(self, dataset: str) -> list[Protected]:
-        """How far apart the values are that the budget is about, for each column, as its first release had it."""
+        """Return the distances between the values that the budget is about, for each column, as its first release had it."""
         with self._reading() as db:
             balance_of(db, self.path, dataset)
             number = db.execute("SELECT number FROM datasets WHERE name = ?", (dataset,)).fetchone()[0]

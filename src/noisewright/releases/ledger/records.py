@@ -1,4 +1,4 @@
-"""What a ledger takes and gives back: charges in; spends, balances and entries out. All numbers are exact fractions."""
+"""Input and output of a ledger: charges in; spends, balances and entries out. All numbers are exact fractions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UNBOUNDED = ("kept", "changed")
 
 @dataclass(frozen=True)
 class Protected:
-    """How far apart two values of a column, or of several that form one secret, may be and still be protected.
+    """Maximum distance at which two values of a column, or of several that form one secret, are still protected.
 
     ``distance`` None: any two values, however far apart. ``unit``: of the distance, or the name of its metric.
 

@@ -127,7 +127,7 @@ def _gone(earlier: Earlier) -> str:
 
 
 def paid_before(plan: Plan, book: Ledger) -> list[str]:
-    """What to think about where other data, or the same rows in other bytes, were released under this policy before."""
+    """Return a warning where other data, or the same rows in other bytes, were released under this policy before."""
     return [
         f"{plan.policy.dataset!r} was released under this policy before ({earlier.in_words()}), from other bytes, and a release "
         "costs its price again; of the same rows in another file, use that one: --format copies it for nothing."
@@ -169,7 +169,7 @@ def in_place(there: Written, format: OutputFormat, replace: bool, content: bytes
 def converted(
     found: Written, output: str | os.PathLike[str], format: OutputFormat, replace: bool, content: bytes, book: Ledger
 ) -> Written:
-    """The same rows in another format: nothing is drawn and nothing spent. Refused where that would be no other format."""
+    """Return the same rows in another format: nothing is drawn and nothing spent. Refused where that would not be another format."""
     table = found.table
     if table is None or found.is_stored_as(format) or table.is_dir():
         raise ParameterError(

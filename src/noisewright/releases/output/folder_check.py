@@ -41,12 +41,12 @@ PART = ("name", "kind", "statistic", "columns", "protects", "times", "distance",
 
 @dataclass(frozen=True)
 class FolderCheck:
-    """What was found: ``agreed`` says what holds, ``problems`` what does not. The proof of the certificate is apart."""
+    """Findings of a check: ``agreed`` lists what holds, ``problems`` what does not. The proof of the certificate is apart."""
 
     agreed: tuple[str, ...]
     problems: tuple[str, ...]
     unchecked: tuple[str, ...] = ()
-    """What could not be looked at, because a public file is not here."""
+    """Files that could not be examined, because a public file is not here."""
 
 
 def verify_folder(folder: Path, ledger: Ledger | None = None) -> FolderCheck:
@@ -140,7 +140,7 @@ def _about(plan: Plan, certificate: ReleaseCertificate, lock: Lock) -> list[str]
 
 
 def _part(part: Any) -> dict[str, Any]:
-    """What must agree: proofs may differ between versions of the program, but not what is claimed."""
+    """Return the fields that must agree: proofs may differ between versions of the program, but claims may not."""
     if not isinstance(part, dict) or not isinstance(part.get("certificate"), dict):
         return {"name": None}
     try:

@@ -82,29 +82,29 @@ Seal = Callable[[bytes], str]
 
 @dataclass(frozen=True)
 class Given:
-    """What a release was made from."""
+    """Input of a release."""
 
     fingerprint: str
     """The ledger's keyed fingerprint of the data, with the nonce."""
     nonce: bytes
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
-    """Of the table's columns that the policy uses."""
+    """Types of the table's columns that the policy uses."""
     rows: int | None = None
-    """How many the table has, where that is public."""
+    """Number of rows of the table, where that is public."""
     resources: tuple[Resource, ...] = ()
     """The public files that were used."""
 
 
 @dataclass(frozen=True)
 class Making:
-    """How a release was made."""
+    """Circumstances of a release."""
 
     release: str
     """Its name in the ledger."""
     engine: str
     simulated: bool = False
     seed: int | None = None
-    """Of a simulation, never of a release."""
+    """Seed of a simulation, never of a release."""
     at: datetime | None = None
     """When; None: now."""
 
@@ -121,7 +121,7 @@ class Making:
 
 @dataclass(frozen=True)
 class Sealing:
-    """What the ledger adds to the lock of a release: its seal, and the head of its chain."""
+    """Additions of the ledger to the lock of a release: its seal, and the head of its chain."""
 
     seal: Seal
     head: str | None = None
@@ -218,7 +218,7 @@ class Lock:
 
     @property
     def nonce(self) -> bytes:
-        """What the fingerprint of the data begins with."""
+        """Nonce with which the fingerprint of the data begins."""
         try:
             return bytes.fromhex(self.document["nonce"])
         except ValueError:
@@ -230,7 +230,7 @@ class Lock:
         try:
             content = base64.b64decode(self.document["schema"], validate=True)
             schema = pa.ipc.read_schema(pa.py_buffer(content))
-            return dict(zip(schema.names, schema.types, strict=True))  # names that are no text come out only here
+            return dict(zip(schema.names, schema.types, strict=True))  # names that are not text come out only here
         except (ValueError, OSError, pa.ArrowException):
             raise FileFormatError("the policy.lock is incomplete or malformed: look at schema.") from None
 
@@ -243,7 +243,7 @@ class Lock:
             raise FileFormatError("the policy.lock is incomplete or malformed: look at resources.") from None
 
     def foreign(self, folder: Path) -> list[str]:
-        """The names of files and folders in ``folder`` that are no part of this release."""
+        """Return the names of files and folders in ``folder`` that are not part of this release."""
         return list(_foreign(folder, self))
 
     def changed(self, folder: Path) -> list[str]:
@@ -302,7 +302,7 @@ def file_digest(path: Path) -> str:
 
 
 def foreign_file(folder: Path) -> str | None:
-    """The name of something in ``folder`` that is no part of an earlier release there; None if all of it is, or it is empty.
+    """Return the name of something in ``folder`` that is not part of an earlier release there; None if all of it is, or it is empty.
 
     It goes by the names that the lock of that release lists. A folder without such a lock is all foreign.
     """

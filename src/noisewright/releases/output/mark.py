@@ -1,4 +1,4 @@
-"""What a lock says of the data that a release was made of: a fingerprint under the ledger's key, with a nonce of its own.
+"""Statement of a lock about the data of a release: a fingerprint under the ledger's key, with a nonce of its own.
 
 >>> import tempfile
 >>> import pyarrow as pa

@@ -1,4 +1,4 @@
-"""What certificates state about public files, computed again where the files are here: the last thing that ``verify`` does.
+"""Recomputation of statements about public files, where the files are here: the last step of ``verify``.
 
 A proof that rests on a number about a public file, such as the slope of an embedding, says that the number is stated. Anyone who
 has the file need not believe it. Parts of products and of releases are examined too, and what several of them state alike is
@@ -31,12 +31,12 @@ FOLDERS = Addresses(
 )
 """Functions that return the folders where public files of a domain lie."""
 UNASKED = 5.0
-"""What takes longer than so many seconds is computed only when that is requested."""
+"""Duration in seconds beyond which a computation runs only on request."""
 
 
 @dataclass(frozen=True)
 class Recomputed:
-    """What agreed, what would have taken too long, and what does not hold; in words."""
+    """Results: what agreed, what would have taken too long, and what does not hold; in words."""
 
     agreed: tuple[str, ...] = ()
     unchecked: tuple[str, ...] = ()

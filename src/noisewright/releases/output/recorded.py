@@ -1,4 +1,4 @@
-"""What a ledger has of the folder of a release, and the last step of a release whose process died before it could take it.
+"""Ledger records about the folder of a release, and the last step of a release whose process died before it could take it.
 
 The last step of a release is a note in the ledger that its output is complete. A process that is killed after the output appeared
 and before that note leaves a release that is whole in every way but this. The ledger itself can tell: it sealed the lock, the
@@ -23,7 +23,7 @@ __all__ = ["FolderRecord", "belongs_to", "check_locks", "check_record", "complet
 
 @dataclass(frozen=True)
 class FolderRecord:
-    """What a ledger has to say of a folder: at which record its lock ends (None: the lock is older than chains), or a problem."""
+    """Statement of a ledger about a folder: the record at which its lock ends (None: the lock is older than chains), or a problem."""
 
     folder: str
     release: str | None = None

@@ -184,7 +184,7 @@ class _Walk:
                 return
 
     def take(self, pattern: str) -> str:
-        """What ``pattern`` matches here, which is then behind us; empty if it does not match."""
+        """Take the match of ``pattern`` here, which is then behind us; empty if it does not match."""
         found = re.compile(pattern).match(self.text, self.at)
         if not found:
             return ""

@@ -128,7 +128,7 @@ PUBLIC_RANGE = (
     "must be two numbers that are public: a range found in the data would give its extreme values away; "
     "write the lowest and the highest value that are possible, such as [0, 120]"
 )
-"""What to say to someone who wants the range taken from the data."""
+"""Message to someone who wants the range taken from the data."""
 
 IS_PLACE: dict[str, Any] = {
     "anyOf": [*IS_NUMBER["anyOf"], {"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]

@@ -1,4 +1,4 @@
-"""What must hold between the keys of a policy, beyond the kind of each value.
+"""Rules between the keys of a policy, beyond the kind of each value.
 
 Every rule yields problems (a path from the part it looks at, and the end of a sentence), so that all of them are given at once.
 A sentence about a key that is not there begins with "is missing".
@@ -132,7 +132,7 @@ def _other_rules(column: ColumnPolicy, accepted: Accepts, found: Mapping[str, An
 
 
 def _instead(key: str, given: object) -> str:
-    """What to write in the place of a parameter of the mechanism: the same number, where it is one."""
+    """Return the text to write in the place of a parameter of the mechanism: the same number, where it is one."""
     number = show(given) if is_number(given) and given > 0 else None
     means = "the distance within which two values are to look alike"
     means = means if key == "protect" else "the loss between two values that are protected from each other"
@@ -212,7 +212,7 @@ def _histogram_rules(query: QueryPolicy) -> Iterator[Problem]:
 
 
 def policy_rules(policy: Policy) -> Iterator[Problem]:
-    """What must hold for the policy as a whole."""
+    """Check the rules for the policy as a whole."""
     if not policy.columns and not policy.queries:
         yield ("columns",), "is missing: nothing would be released; write at least one [[columns]] or [[queries]]"
     if policy.columns and policy.neighbours == "add-remove":

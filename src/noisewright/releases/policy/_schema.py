@@ -90,7 +90,7 @@ def _description(parameter: str, takers: Mapping[str, Accepts]) -> str:
 
 
 def _one(name: str, own: list[str]) -> dict[str, Any]:
-    """What a column must and may have when its mechanism is ``name``."""
+    """Return the keys that a column must and may have when its mechanism is ``name``."""
     accepted = accepts(name)
     needs = [*(["epsilon"] if accepted.takes.priced else []), *(["delta"] if accepted.takes.delta else [])]
     needs += ["protect"] if accepted.takes.budget == "radius" else []

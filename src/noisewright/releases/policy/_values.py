@@ -92,7 +92,7 @@ def plain(value: Any) -> Any:
 
 
 def jsonable(value: Any) -> Any:
-    """What JSON has for a value of a policy: exact numbers are integers or text such as "1/10"."""
+    """Return the JSON form of a value of a policy: exact numbers are integers or text such as "1/10"."""
     if isinstance(value, (tuple, list)):
         return [jsonable(part) for part in value]
     if isinstance(value, dict):

@@ -91,7 +91,7 @@ class _Strict(BaseModel):
 
 
 class Budget(_Strict):
-    """What all releases of a dataset together may cost one unit, over the life of the ledger."""
+    """Maximum privacy cost of all releases of a dataset together for one unit, over the life of the ledger."""
 
     epsilon: Positive = Field(description="The most that all releases may cost one unit together.")
     delta: Chance = Field(default=Fraction(0), description="The extra probability they may have together.")
@@ -175,7 +175,7 @@ class ColumnPolicy(BaseModel):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What belongs to the mechanism, in the form its constructor takes (dates in ranges are still dates)."""
+        """Parameters of the mechanism, in the form its constructor takes (dates in ranges are still dates)."""
         found = dict(self.model_extra or {})
         if len(self.names) > 1 and self.mechanism in registry and registry[self.mechanism or ""].takes.dimension:
             found.setdefault("dimension", len(self.names))

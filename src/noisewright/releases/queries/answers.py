@@ -74,7 +74,7 @@ class QueryPlan:
 
     @property
     def price(self) -> Fraction:
-        """What the answer costs one unit, exactly."""
+        """Privacy cost of the answer for one unit, exactly."""
         return sum((s.noise.price for s in self.statistics if s.noise), Fraction(0))
 
     @property
@@ -111,7 +111,7 @@ class QueryPlan:
     # What follows from noisy numbers ------------------------------------------------------------------------------------
 
     def _ends(self, noisy: Mapping[str, Vector]) -> dict[str, tuple[Vector, Vector]]:
-        """What may be behind the noisy numbers, all of them together right with the probability of the level."""
+        """Return intervals for the numbers behind the noisy ones, all of them together right with the probability of the level."""
         drawn = sum(statistic.noise is not None for statistic in self.statistics)
         level = 1 - (1 - LEVEL) / max(drawn, 1)
         return {s.name: interval(s.noise, noisy[s.name], level) for s in self.statistics}
@@ -186,7 +186,7 @@ class QueryPlan:
 
     @property
     def _rows_off(self) -> int:
-        """Of a quantile: by how many rows its rank is off at most, 95 % of the time."""
+        """For a quantile: maximum number of rows by which its rank is off, 95 % of the time."""
         cells, noise = self.statistics[0].cells, self.statistics[0].noise
         assert cells is not None
         assert noise is not None

@@ -55,13 +55,13 @@ CANDIDATES = 1024
 """A range is cut into this many candidates for a quantile, unless it states otherwise."""
 
 WHOLE_CANDIDATES = 4096
-"""Up to so many integers are candidates themselves."""
+"""Maximum number of integers that are candidates themselves."""
 
 LARGEST_SQUARED = 10**150
 """The square of more than this, and of the noise on top, may be beyond all floats."""
 
 SOME_ROWS = 1000
-"""An error that falls with the number of rows is shown for so many, where the number is not public."""
+"""Number of rows for which an error that falls with it is shown, where the number is not public."""
 
 WEIGHTS = {"sum": ("sum",), "mean": ("sum", "count"), "variance": ("squares", "sum", "count")}
 """Which statistic each weight is for."""

@@ -23,7 +23,7 @@ __all__ = ["DUCKDB", "SPARK", "Dialect", "double"]
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one engine writes what the other writes differently."""
+    """Notation of one engine where others differ."""
 
     name: str
     mark: str

@@ -1,4 +1,4 @@
-r"""How far off a noisy number may be: intervals from the law of the noise alone, which cost nothing.
+r"""Error of a noisy number: intervals from the distribution of the noise alone, at no privacy cost.
 
 An integer ``x`` was given, and the noise made ``y`` of it. The interval holds every ``x`` under which neither ``y`` or more
 nor ``y`` or less has a probability of at most ``(1 - level) / 2``. Whatever ``x`` is, it is left out with a probability of at
@@ -46,7 +46,7 @@ def interval(noise: Noise | None, noisy: Vector, level: float = LEVEL) -> tuple[
 
 @lru_cache(maxsize=64)
 def _reach(noise: Noise, each: float) -> tuple[int, int]:
-    """How far below and above what is seen the number behind it may lie, where the noise is the same for all."""
+    """Return the distances below and above the observed number at which the true one may lie, where the noise is the same for all."""
     down = _last(lambda far: _chance(noise, 0, far, "or more") > each, FARTHEST)
     return down, _last(lambda far: _chance(noise, 0, -far, "or less") > each, FARTHEST)
 

@@ -50,7 +50,7 @@ class Noise:
 
     @property
     def price(self) -> Fraction:
-        """What it costs one unit, exactly."""
+        """Privacy cost for one unit, exactly."""
         return self.times * self._claim("epsilon")
 
     @property
@@ -59,7 +59,7 @@ class Noise:
         return self.times * self._claim("delta")
 
     def certificate(self, simulated: bool) -> Certificate:
-        """What is proved about one entry; a change by one unit of its metric is what ``times`` entries together can suffer."""
+        """Return the certificate of one entry; one unit of its metric is the change that ``times`` entries together can suffer."""
         return certificate_once(self.mechanism, simulated)
 
     @property

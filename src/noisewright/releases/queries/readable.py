@@ -63,7 +63,7 @@ def error_beside(words: str | None) -> str:
 
 
 def _decimals(low: Any, high: Any) -> int | None:
-    """So many decimals that the width of an interval has two digits; None for what is no number, or certain."""
+    """Return the number of decimals that gives the width of an interval two digits; None if it is not a number, or certain."""
     if not isinstance(low, float) or not isinstance(high, float) or high <= low:
         return None
     return max(0, 1 - math.floor(math.log10(high - low)))

@@ -50,7 +50,7 @@ Neighbours = Literal["replace", "add-remove"]
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How far apart a statistic can be between neighbours, in whole steps."""
+    """Maximum distance of a statistic between neighbours, in whole steps."""
 
     l1: int
     largest: int
@@ -117,7 +117,7 @@ class Statistic:
 
     @property
     def shift(self) -> int:
-        """What is subtracted from every square: half of the largest, so that squares count from their middle."""
+        """Number subtracted from every square: half of the largest, so that squares count from their middle."""
         if self.measure != "squares" or self.steps is None:
             return 0
         return squares(self.steps, self.centre)[1] // 2
@@ -180,7 +180,7 @@ class Statistic:
         return found
 
     def _term(self) -> str:
-        """What one row adds."""
+        """Return the contribution of one row."""
         if self.measure == "count" or self.steps is None:
             return "1"
         index = self.steps.sql("nw_x")

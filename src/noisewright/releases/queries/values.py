@@ -1,4 +1,4 @@
-r"""What a query reads from one row: a number on a public lattice, a cell of a public grid, a declared key. All as SQL.
+r"""Values that a query reads from one row: a number on a public lattice, a cell of a public grid, a declared key. All as SQL.
 
 Numbers are clamped to the declared range and put on a lattice whose step is a power of two chosen from the range (about
 ``range / 2^20``, never finer than 1 for integers and dates): ``floor(clamp(x) / step + 1/2)``. Dividing by a power of two
@@ -186,7 +186,7 @@ class Cells:
 
     @classmethod
     def equal(cls, value: Value, count: int) -> Cells:
-        """So many cells of one width over the range of a value."""
+        """Return cells of one width over the range of a value."""
         if value.within is None:
             raise ParameterError(
                 f"say the range of {value.column!r}, for example within = [0, 100], to cut it into bins."

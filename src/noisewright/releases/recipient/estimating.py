@@ -1,4 +1,4 @@
-r"""What a released column tells about the table before, from the released rows and the public law of their noise.
+r"""Estimates of the original distribution from the released rows and the public distribution of their noise.
 
 *Categories* get the shares of a most likely population, with an interval for each. *Numbers, dates and times* get shares of
 bars that blend into each other over about the size of the noise, a mean, and quartiles, by the linear estimates of
@@ -47,7 +47,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Share:
-    """How much of the table was of a category (``label``), or lay ``start`` <= value < ``end``, with its 95 % interval.
+    """Share of the table of a category (``label``), or with ``start`` <= value < ``end``, and its 95 % interval.
 
     The first and the last bar hold everything beyond; where a range is declared they end with it, and hold its ends.
     """

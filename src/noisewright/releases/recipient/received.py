@@ -64,7 +64,7 @@ class Received:
 
     @cached_property
     def plan(self) -> Plan:
-        """What the policy in the lock gives: the guarantee, the privacy cost and the error of every part."""
+        """Plan from the policy in the lock: the guarantee, the privacy cost and the error of every part."""
         public = self.certificate.document.get("version") != 1
         return make_plan(self.policy, self.lock.types, self.lock.table_rows, counts_are_public=public)
 
@@ -84,7 +84,7 @@ class Received:
         return verify(self.folder)
 
     def estimate(self, column: str) -> ColumnEstimate:
-        """What a released column tells about the table before: shares, means and quantiles with intervals.
+        """Estimate the original distribution of a released column: shares, means and quantiles with intervals.
 
         It costs nothing: only the released rows and the public law of the noise take part. ``column`` is a name in the released
         table; any of those that form one secret.
@@ -107,7 +107,7 @@ class Received:
 
     @property
     def _without_noise(self) -> str:
-        """What a release has in which nothing was perturbed row by row."""
+        """Content of a release in which nothing was perturbed row by row."""
         if not self.policy.columns:
             return "no released table, only answers, which have their intervals with them"
         return "no column with noise of a known law, so nothing is left to estimate"

@@ -1,4 +1,4 @@
-"""How a report is laid out: the page around it, lists and tables, and one style sheet for light, dark and paper.
+"""Layout of a report: the page around it, lists and tables, and one style sheet for light, dark and paper.
 
 Nothing is loaded from anywhere. Everything that is given as text is written as text.
 

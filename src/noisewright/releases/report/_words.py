@@ -47,7 +47,7 @@ SCALE = (
     ("3 to 10", "modest; rely on something else as well, such as a contract, or few recipients"),
     ("Above 10", "weak; an adversary who looks for one person may come close to certainty"),
 )
-"""How totals are usually judged, from the strongest to the weakest."""
+"""Usual judgements of totals, from the strongest to the weakest."""
 LEAD = (
     "Whether that is acceptable is your decision, and depends on what is in the table and who sees it. As a guide, this is how "
     "totals of epsilon are usually judged:"
@@ -60,7 +60,7 @@ def strength(epsilon: Fraction) -> str:
 
 
 def promised(column: ColumnPlan) -> str:
-    """What one row guarantees, and what all rows of a unit cost."""
+    """Describe the guarantee of one row, and the cost of all rows of a unit."""
     return totals.promise(column.price / column.times, column.delta / column.times, column.protects, column.times)
 
 
@@ -70,7 +70,7 @@ def capital(words: str) -> str:
 
 
 def not_released(plan: Plan) -> str:
-    """What is not released row by row: columns that only answers use, the column of the unit, and everything unnamed."""
+    """List columns not released row by row: columns that only answers use, the column of the unit, and everything unnamed."""
     asked = plan.only_answers
     unit = [f"{name} (says which rows belong together)" for name in plan.dropped if name not in asked]
     words = f"Not released at all: {listed([*unit, 'every column that the policy does not name'])}."
@@ -78,7 +78,7 @@ def not_released(plan: Plan) -> str:
 
 
 def done(column: ColumnPlan) -> str:
-    """What was done to a column: the mechanism's name and what the registry says of it."""
+    """Describe the treatment of a column: the mechanism's name and its description in the registry."""
     name = "" if column.mechanism is None else column.mechanism.name
     summary = registry[name].summary if name in registry else ""
     return f"{summary} ({name})" if summary else str(name)

@@ -35,13 +35,13 @@ __all__ = ["Before", "mean_before", "shares_below", "table_before", "whole_range
 CONFIDENCE = 0.95
 MOST_LABELS = 2000
 MOST_VALUES = 1000
-"""Of integers up to so many are gone through one by one."""
+"""Maximum number of integers that are gone through one by one."""
 BETWEEN = 16
 """Values that are tried in each bar, where there are too many."""
 REACH = np.geomspace(0.02, 1e6, 40)
-"""How far beyond the outermost edges values are tried, in widths of a bar."""
+"""Distance beyond the outermost edges at which values are tried, in widths of a bar."""
 MOST_BEYOND = 100
-"""A column has a range if its mechanism takes nothing farther beyond its bars than so many times their width together."""
+"""Maximum distance beyond its bars, in their width together, that the mechanism takes of a column with a range."""
 STEPS = 4
 """Places in each bar below which shares are estimated."""
 CELLS = 160
@@ -204,7 +204,7 @@ def _finite(plan: Perturbed, bins: Bins) -> _Law | None:
         pa.ArrowException,
         TypeError,
         ValueError,
-    ):  # labels that are no values of the column, such as an extra symbol
+    ):  # labels that are not values of the column, such as an extra symbol
         return None
     cells, to = bins.cells([inputs]), bins.cells([outputs])
     if max(cells.max(), to.max()) >= bins.size:
@@ -313,5 +313,5 @@ def _thresholds(plan: Perturbed, bins: Bins) -> Floats:
 
 
 def _unit(type_: pa.DataType) -> float:
-    """What one in a chart is for the mechanism: times are drawn in seconds, and shown in days."""
+    """Return the unit of the mechanism in a chart: times are drawn in seconds, and shown in days."""
     return float(SECONDS_PER_DAY) if pa.types.is_timestamp(type_) else 1.0

@@ -168,7 +168,7 @@ def _dots(
 
 
 def _at_edges(edges: tuple[float, ...], most: int = 7) -> list[float]:
-    """Round numbers where bars begin; where none of them is, every so many-th edge.
+    """Return round numbers where bars begin; where none of them is, edges at equal intervals.
 
     >>> _at_edges((0.0, 20.0, 40.0, 60.0)), _at_edges(tuple(map(float, range(35, 110, 5))))
     ([0.0, 20.0, 40.0, 60.0], [40.0, 60.0, 80.0, 100.0])

@@ -29,7 +29,7 @@ class Marginal:
     ``labels`` name categories; ``edges`` bound the bars of numbers and dates (in days since 1970), the outermost bars including
     everything beyond. For places ``edges`` run from south to north and ``across`` from west to east, and counts go row by row.
     ``low`` and ``high`` are the ends of whiskers that all hold the table before, at a confidence of 95 %; ``blend`` says over
-    which width a bar passes into the next one in the estimate, and ``reason`` why none exists. Of places on a ``plane`` the
+    which width a bar passes into the next one in the estimate, and ``reason`` why none exists. For places on a ``plane`` the
     first coordinate, along ``edges``, goes across.
     """
 

@@ -38,7 +38,7 @@ MOST_ROWS = 60
 
 @dataclass(frozen=True)
 class Made:
-    """How a release was made: what the page states next to the plan.
+    """Circumstances of a release, which the page states next to the plan.
 
     ``rows``: rows of the released table, if there is one. ``certificate``: the digest of ``certificate.json``.
     """
@@ -157,7 +157,7 @@ def _price(part: ColumnPlan | QueryPlan) -> str:
 
 
 def _judging(plan: Plan) -> str:
-    """What the total means, next to what totals usually are."""
+    """Describe the total in comparison with usual totals."""
     if not plan.claims:
         return ""
     total = totals.price(plan.epsilon, plan.delta)

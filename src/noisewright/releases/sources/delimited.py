@@ -56,7 +56,7 @@ LONGEST_LINE = 4 << 20
 
 
 class Delimited:
-    """What is known of delimited files: separator, schema, number of rows, and how DuckDB reads them."""
+    """Facts about delimited files: separator, schema, number of rows, and the settings for DuckDB."""
 
     def __init__(self, separator: str, schema: pa.Schema, rows: int, quoted_missing: bool) -> None:
         self.separator, self.schema, self.rows = separator, schema, rows
@@ -207,7 +207,7 @@ def _unpacked(path: str) -> Any:
 
 
 def relation_of(separator: str, columns: Mapping[str, str], *, quoted_missing: bool = True) -> str:
-    """How DuckDB reads files with these columns; ``quoted_missing``: an empty cell in quotes is missing, too."""
+    """Return DuckDB's relation for files with these columns; ``quoted_missing``: an empty cell in quotes is missing, too."""
     struct = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in columns.items())
     return (
         f"read_csv({FILES}, auto_detect=false, hive_partitioning=false, header=true, delim={literal(separator)}, "
@@ -227,7 +227,7 @@ def check_spelled(types: Mapping[str, pa.DataType], file: str) -> None:
 
 
 def in_sql(type_: pa.DataType) -> str:
-    """How DuckDB writes an Arrow type: as one that holds all of its values."""
+    """Return DuckDB's name of an Arrow type: a type that holds all of its values."""
     if pa.types.is_decimal(type_) and type_.precision <= 38:
         return f"DECIMAL({type_.precision}, {type_.scale})"
     kind = kind_of(type_)

@@ -62,7 +62,7 @@ PACKED = {".gz": "gzip", ".zst": "zstd"}
 FILES = "getvariable('files')"
 """The files of a connection, in SQL: a path itself is never a part of a statement."""
 PATTERNS = frozenset("*?[]{}\\")
-"""What DuckDB may take for a pattern in a path."""
+"""Characters that DuckDB may take for a pattern in a path."""
 
 _Known = dict[tuple[tuple[str, ...], tuple[str, ...]], "_Database"]
 _SHARED: ContextVar[tuple[ExitStack, _Known] | None] = ContextVar("_SHARED", default=None)

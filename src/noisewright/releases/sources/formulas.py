@@ -24,9 +24,9 @@ from noisewright.releases.kinds.texts import is_text
 __all__ = ["FORMULA", "PLAIN", "harmless", "harmless_name", "harmless_rows", "original", "original_name"]
 
 FORMULA = r"^'*[ \t\r\n]*[-=+@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
-"""What a spreadsheet might run, after any number of apostrophes; also in the wide signs of East Asian keyboards."""
+"""Pattern of text that a spreadsheet might run, after any number of apostrophes; also in the wide signs of East Asian keyboards."""
 PLAIN = r"^'*[-+]([0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?)?\z"
-"""What only looks like it: a number, or a sign alone."""
+"""Pattern of text that only looks like it: a number, or a sign alone."""
 
 
 def harmless(column: Any) -> Any:

@@ -1,8 +1,8 @@
 r"""Sheets of ``.xlsx`` workbooks as rows of text, read as a stream; nothing in them is run.
 
 A sheet is a table without types, like a CSV file: the first row names the columns, a cell without a value is missing, a row
-without any value is no row, and the policy states what the columns hold. A cell reads as its value, not as it is shown: ``0.5`` for
-50 %, ``2024-02-29`` for whatever a spreadsheet shows for that day, ``true`` and ``false``. Of a formula the file holds the result
+without any value is skipped, and the policy states what the columns hold. A cell reads as its value, not as it is shown: ``0.5`` for
+50 %, ``2024-02-29`` for whatever a spreadsheet shows for that day, ``true`` and ``false``. For a formula the file holds the result
 that was saved with it; that is read, and a formula without one is refused.
 
 A workbook is an archive of XML files (ECMA-376), which :mod:`~noisewright.files.xml` reads without building a tree.
@@ -42,7 +42,7 @@ TEXT = 24
 FORMATTED_DATES = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
 """The numbers of formats for dates and times that need no definition."""
 SHOWN_ONLY = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^]]*\]', re.IGNORECASE)
-"""What a number format shows next to the number: texts, colours, conditions."""
+"""Parts that a number format shows next to the number: texts, colours, conditions."""
 ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 PLACED = re.compile("([A-Z]{1,3})[0-9]*")
 NEGATIVE_ZERO = "-0.0"

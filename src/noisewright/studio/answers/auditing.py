@@ -24,10 +24,10 @@ LARGEST = 2000
 
 @dataclass(frozen=True)
 class Audited:
-    """What a file really guarantees."""
+    """Real guarantee of a file."""
 
     claim: str | None
-    """What a certificate claims, if it is proved."""
+    """Claim of a certificate, if it is proved."""
     reason: str | None
     """Why a certificate is not proved, or has no channel."""
     channel: Channel | None

@@ -47,7 +47,7 @@ FACTORS = np.geomspace(1 / 8, 8, 13)
 
 LARGEST = 60
 LETTERS = "ABCD"
-"""The names of what is compared; so many at most."""
+"""Names of the items that are compared, and so their maximum number."""
 
 FAMILIES = {"geometric": "geometric", "randomised-response": "response", "exponential": "exponential"}
 """Mechanisms whose members for every epsilon are known as a family."""
@@ -65,7 +65,7 @@ class Compared:
     curves: tuple[tuple[str, Floats, Floats], ...]
     """For each mechanism: epsilons, and the chance of guessing the secret after an output."""
     blind: float
-    """That chance without any output."""
+    """Probability without any output."""
     safe: tuple[tuple[str, float], ...]
     """Of others than the first, the largest epsilon at which their kind may replace it, against everyone on average."""
 
@@ -94,7 +94,7 @@ class Triangle:
     points: Floats
     weights: Floats
     corners: Floats
-    """Of the smallest area that holds all points, in order around it."""
+    """Corners of the smallest area that holds all points, in order around it."""
 
 
 def finite_choices() -> list[str]:

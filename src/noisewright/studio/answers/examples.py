@@ -22,7 +22,7 @@ class Example:
     words: str
     make: Callable[[], pa.Table]
     known: Mapping[str, Mapping[str, str]]
-    """What is public, by the names of columns and of fields."""
+    """Public facts, by the names of columns and of fields."""
 
 
 def _clinic() -> pa.Table:
@@ -49,7 +49,7 @@ def _clinic() -> pa.Table:
 
 
 def _commuters() -> pa.Table:
-    """How people come to work: minutes of travel by means, and days at home."""
+    """Return a table of commuting: minutes of travel by means, and days at home."""
     rng, rows = np.random.default_rng(7), 2000
     means = rng.choice(4, rows, p=[0.45, 0.25, 0.2, 0.1])
     minutes = rng.gamma(4, np.array([8.0, 11.0, 5.0, 4.0])[means])

@@ -39,7 +39,7 @@ MOST_PEOPLE, MOST_BITS = 400, 2048
 CURVE = ("0.1", "0.25", "0.5", "1", "2", "4", "8")
 """The epsilons of a bit over which curves are drawn."""
 SAMPLED = 20
-"""So many people's odds are computed for what is expected."""
+"""Number of people whose odds are computed for the expectation."""
 FILMS, FANS = 40, 240
 
 
@@ -53,12 +53,12 @@ class Returned:
     both: bool
     """Whether it is among the true ones and among those returned."""
     known: str = ""
-    """What the server knows of the distance, as an interval."""
+    """Server's knowledge of the distance, as an interval."""
 
 
 @dataclass(frozen=True)
 class Matched:
-    """What codes find, and what they give away."""
+    """Findings from codes, and what the codes disclose."""
 
     person: str
     epsilon: float
@@ -140,7 +140,7 @@ class Matching:
 
 
 def example_profiles() -> Matching:
-    """How 240 made-up people like 40 films; each is a fan of one of twelve kinds."""
+    """Return the ratings of 40 films by 240 made-up people; each is a fan of one of twelve kinds."""
     return _matching(Profiles(*_made_up()))
 
 

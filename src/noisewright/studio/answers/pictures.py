@@ -33,7 +33,7 @@ __all__ = [
 METHODS = (*PIXELS, "faces")
 MOST_PIXELS = 1_000_000
 COPIES = 2
-"""Every made-up face is drawn so often for the attackers that are measured."""
+"""Number of draws of every made-up face for the attackers that are measured."""
 ATTACKERS = {
     "best": "who knows the noise and a clear face of everybody",
     "parrot": "who learned from pictures that were drawn like this",
@@ -52,7 +52,7 @@ class HiddenPicture:
     promise: str
     proved: str
     measured: tuple[str, ...]
-    """What epsilon means on public faces, for faces."""
+    """Meaning of epsilon on public faces, for faces."""
     model: str = ""
     """The model of faces, and whose faces it was made of."""
 
@@ -97,7 +97,7 @@ def hidden_picture(picture: Picture, given: Mapping[str, str]) -> HiddenPicture:
 
 
 def measured_risk(given: Mapping[str, str], told: Callable[..., None]) -> tuple[tuple[str, str], ...]:
-    """How often attackers name the people on made-up faces that were drawn like this, in words; it takes a while."""
+    """Describe how often attackers name the people on made-up faces that were drawn like this; it takes a while."""
     method = _method(given.get("method", "laplace"), given.get("epsilon", "").strip(), given.get("block", "").strip())
     assert isinstance(method, PixelMethod)
     told(1, 3)

@@ -43,7 +43,7 @@ READERS = {
     ".arrow": ("feather", "read_table"),
     ".feather": ("feather", "read_table"),
 }
-"""How the tables that hold reports are read, by their endings."""
+"""Readers of the tables that hold reports, by their endings."""
 EXAMPLE = {"epsilon": "1", "respondents": "1000", "prevalence": "0.1"}
 
 
@@ -69,13 +69,13 @@ def _arguments(given: Mapping[str, str]) -> dict[str, Any]:
         elif key == "device":
             found[key] = typed
         else:
-            as_fraction(typed, key.replace("_", " "))  # refuses what is no number, by its name
+            as_fraction(typed, key.replace("_", " "))  # refuses anything except a number, by its name
             found[key] = typed
     return found
 
 
 def plan_code(given: Mapping[str, str], counts: Sequence[str] = ()) -> str:
-    """Lines of Python for the same plan, and for the shares behind so many of each answer."""
+    """Return lines of Python for the same plan, and for the shares behind these counts of each answer."""
     told = ", ".join(f"{key}={value!r}" for key, value in _arguments(given).items())
     return (
         "import noisewright as nw\n\n"

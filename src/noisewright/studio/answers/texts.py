@@ -27,7 +27,7 @@ LONGEST = 20_000
 SHORT = 400
 """A longer text is not written into lines of Python."""
 FREQUENT = 300
-"""The attacker that is measured knows that a word is one of so many frequent ones."""
+"""Number of frequent words; the attacker that is measured knows that a word is one of them."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,15 @@ class HiddenText:
     before: tuple[str, ...]
     after: tuple[str, ...]
     kept: int
-    """How many words that came out had been in the text."""
+    """Number of output words that had been in the text."""
     promise: str
     proved: str
     guess: float
-    """How often the best attacker guesses a word from what came out for it."""
+    """Probability that the best attacker guesses a word from its output."""
     blind: float
     word: str
     becomes: tuple[tuple[str, float], ...]
-    """What one word of the text comes out as, most likely first."""
+    """Outputs of one word of the text, most likely first."""
 
 
 def hidden_text(text: str, given: Mapping[str, str]) -> HiddenText:

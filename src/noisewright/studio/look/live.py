@@ -47,7 +47,7 @@ class Live(Generic[T]):
 
 
 async def beside(refuse: Callable[[str], None], compute: Callable[..., T], *arguments: Any) -> T | None:
-    """What ``compute`` gives, run next to the page; None after the sentence in which it was refused."""
+    """Return the result of ``compute``, run next to the page; None after the sentence in which it was refused."""
     try:
         return await run.io_bound(compute, *arguments)
     except Exception as problem:  # as above

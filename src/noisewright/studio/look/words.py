@@ -38,7 +38,7 @@ def _plain(value: str) -> str:
 
 
 def text(value: str) -> str:
-    """Text that is no markup."""
+    """Return text without markup."""
     return escape(value)
 
 
@@ -66,7 +66,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "",
 
 
 def beliefs_table(rows: Iterable[tuple[str, str]], caption: str) -> str:
-    """What a belief can become."""
+    """Return the table of possible posterior beliefs."""
     return table(("believed before", "at most after"), rows, caption, numbers=(0, 1))
 
 
@@ -93,12 +93,12 @@ def listed(sentences: Iterable[str], title: str = "") -> str:
 
 
 def said(text: str) -> str:
-    """What matters most, in a sentence."""
+    """Return the most important fact, in a sentence."""
     return f'<p class="nw-said">{escape(text)}</p>'
 
 
 def proof(claim: str) -> str:
-    """What was proved again just now; of a long claim its first part, and the whole where someone asks for it."""
+    """Show the claim that was proved again just now; of a long claim its first part, and the whole on request."""
     told = f"checked again just now: {claim}"
     if len(told) <= LONG:
         return facts([("Proof", told)])

@@ -116,7 +116,7 @@ class _AuditPage:
         await self._audit()
 
     def _forget(self) -> None:
-        """What was repaired was another one."""
+        """Forget the repair: it belonged to another one."""
         self.repaired_to, self.repaired.content = "", ""
         self.downloads.clear()
 

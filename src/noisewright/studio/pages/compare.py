@@ -236,7 +236,7 @@ class _Compare:
 
 
 def _ends(found: Compared) -> tuple[float, float]:
-    """Of all curves over epsilon."""
+    """Return the ends of all curves over epsilon."""
     return min(float(at[0]) for _, at, _ in found.curves), max(float(at[-1]) for _, at, _ in found.curves)
 
 
@@ -281,7 +281,7 @@ def _area(one: Triangle, colour: str) -> list[dict[str, Any]]:
 
 
 def _witnesses(found: Compared, ink: str) -> list[dict[str, Any]]:
-    """What shows that a replacement is unsafe: a belief outside of the other area, and the way back to it."""
+    """Show witnesses that a replacement is unsafe: a belief outside of the other area, and the way back to it."""
     return [
         {
             "type": "scatter",

@@ -69,12 +69,12 @@ EXAMPLES = {
     "grid": "0,1,2,3",
     "excluding": "60:70",
 }
-"""What a form starts with: an example, which a person replaces."""
+"""Initial values of a form: an example, which a person replaces."""
 
 OFTEN = {"number": ("within", "excluding"), "place": ("radius",)}
 """Not required, and hardly ever left out, for a kind of secrets."""
 GAPS = ("laplace",)
-"""What starts with an example of a gap in its range."""
+"""Forms that start with an example of a gap in the range."""
 
 ELSEWHERE = {"/text": "Texts", "/pictures": "Pictures"}
 """Kinds of secrets that have pages of their own."""
@@ -92,7 +92,7 @@ LISTED = {"points": "0..9", "metric": "line"}
 
 
 def examples(kind: str, name: str) -> dict[str, str]:
-    """What the form of a mechanism for this kind of secret starts with."""
+    """Return the initial values of the form of a mechanism for this kind of secret."""
     known = EXAMPLES | (LISTED if kind == "category" else {})
     wanted = [p.name for p in options_of(name) if p.required or p.name in OFTEN.get(kind, ())]
     wanted = [parameter for parameter in wanted if parameter != "excluding" or name in GAPS]
@@ -116,7 +116,7 @@ def build(request: Request) -> None:
 
 @dataclass(frozen=True)
 class _Answer:
-    """What is shown of a mechanism."""
+    """Displayed content about a mechanism."""
 
     made: Designed
     law: Law | None
@@ -179,7 +179,7 @@ class _Design:
 
     @property
     def _apart(self) -> str:
-        """How far apart the two secrets are that beliefs are about: a radius, where places within it are to look alike."""
+        """Distance of the two secrets that beliefs are about: a radius, where places within it are to look alike."""
         return self.shown.get("apart") or self.given.get("radius", "").strip() or "1"
 
     @property

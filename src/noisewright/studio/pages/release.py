@@ -177,7 +177,7 @@ class _ReleasePage:
         self.trading.show()
 
     def _about(self, form: Form, given: Given) -> None:
-        """What concerns the table as a whole."""
+        """Show the fields about the table as a whole."""
         with ui.element("div").classes("nw-box").props('role="group" aria-label="the whole table"'):
             ui.html("<h3>The whole table</h3>", sanitize=False)
             self._whole("dataset", "name in the ledger", form.dataset, "what was spent is remembered under it")

@@ -215,7 +215,7 @@ def _page(
 
 
 def _within(risks: list[Risk]) -> str:
-    """How far draws leave the shares uncertain."""
+    """Return the spread that the draws leave in the shares."""
     off = {
         name: max(
             max(risk.attacks[name] - risk.intervals[name][0], risk.intervals[name][1] - risk.attacks[name])

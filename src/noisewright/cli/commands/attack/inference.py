@@ -222,7 +222,7 @@ def _document(
 
 
 def _words(outcome: Outcome, sensitive: str, before: float) -> str:
-    """What an outcome means, in one line."""
+    """Describe the meaning of an outcome in one line."""
     counted = f"whether the row was counted: {_percent(outcome.utility)}"
     now, then = _percent(min(1.0, before * outcome.privacy_loss)), _percent(before)
     if now == then:

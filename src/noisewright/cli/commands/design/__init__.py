@@ -31,7 +31,7 @@ EXTRAS = Addresses(
         for word in ("optimal", "kernels", "universal", "extreme")
     },
 )
-"""Sub-commands that are no mechanisms of the registry."""
+"""Sub-commands that are not mechanisms of the registry."""
 
 Options = list["Option"] | str
 """The options of a mechanism, or the parameter that only Python can give."""

@@ -1,4 +1,4 @@
-"""What is said about an embedding that was just made."""
+"""Text about an embedding that was just made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``noisewright estimate`` prints: whose reports were counted, the shares, and how good they are."""
+"""Output of ``noisewright estimate``: whose reports were counted, the shares, and how good they are."""
 
 from __future__ import annotations
 

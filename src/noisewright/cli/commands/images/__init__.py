@@ -21,7 +21,7 @@ PHOTOGRAPHS = Addresses(
         "video": "noisewright.cli.commands.images.video:COMMAND",
     },
 )
-"""What can be done with photographs."""
+"""Sub-commands for photographs."""
 
 
 def images(context: typer.Context) -> None:

@@ -80,7 +80,7 @@ Keep = Annotated[
 
 
 def search(*, smallest: float, sure: float, margin: float, **more: Any) -> FoundFaces:
-    """How faces are looked for."""
+    """Return the way in which faces are searched for."""
     from noisewright.images.pipeline.finding import FoundFaces
 
     return FoundFaces(smallest=smallest, sure=sure, margin=margin, **more)

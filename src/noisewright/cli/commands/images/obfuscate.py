@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "obfuscate"]
 
 SHOWN = 60
-"""So many pictures are on a contact sheet."""
+"""Maximum number of pictures on a contact sheet."""
 
 
 def obfuscate(
@@ -230,7 +230,7 @@ def obfuscate(
 
 
 def _told(method: Method, done: Sequence[Obfuscated], page: list[tuple[str, str]]) -> dict[str, Any]:
-    """What is guaranteed about the pictures in which something was drawn, and which of them are the others; and the rows of a
+    """Return the guarantee of the pictures in which something was drawn, which of them are the others, and the rows of a
     page about it."""
     from noisewright.claims.phrases import measured_parts
     from noisewright.images.hidden_faces import measured_in_words

@@ -17,7 +17,7 @@ VIEWS = Addresses(
         for word in ("show", "export", "backup", "check", "adopt")
     },
 )
-"""What can be done with a ledger."""
+"""Sub-commands for a ledger."""
 
 
 def ledger(context: typer.Context) -> None:

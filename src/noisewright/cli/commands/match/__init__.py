@@ -19,7 +19,7 @@ ROLES = Addresses(
         "evaluate": "noisewright.cli.commands.match.evaluate:COMMAND",
     },
 )
-"""What anyone who runs a service does, what people do, and what is tried before."""
+"""Roles: anyone who runs a service, the people, and what is tried before."""
 
 
 def match(context: typer.Context) -> None:

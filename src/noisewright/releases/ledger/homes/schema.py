@@ -181,7 +181,7 @@ KEYS = {
     "head": ("one",),
     "units": ("dataset, unit",),
 }
-"""What a row of each table is found by, and what no second row may have."""
+"""Keys by which a row of each table is found; no second row may have the same."""
 ONE_WAY = {
     "head": "NEW.one = OLD.one AND NEW.number > OLD.number",
     "units": "NEW.epsilon >= OLD.epsilon AND NEW.delta >= OLD.delta AND NEW.unit = OLD.unit AND NEW.dataset = OLD.dataset",
@@ -214,7 +214,7 @@ def schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
 
 @cache
 def wanted_schema(version: int = VERSION) -> frozenset[tuple[str, str, str]]:
-    """What :func:`schema_of` gives for a ledger with a chain: anyone who dropped a trigger, or added one, is found out."""
+    """Return the value of :func:`schema_of` for a ledger with a chain: a dropped or added trigger is found out."""
     db = sqlite3.connect(":memory:")
     try:
         build(db)

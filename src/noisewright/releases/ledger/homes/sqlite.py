@@ -284,7 +284,7 @@ WORDS = {
 
 @contextmanager
 def sentences(path: Path, wait: float = 0) -> Iterator[None]:
-    """What SQLite says, as one sentence for a person."""
+    """Return the message of SQLite as one sentence for a person."""
     try:
         yield
     except (sqlite3.Error, UnicodeError) as problem:

@@ -17,7 +17,7 @@ from noisewright.releases.ledger.records import Balance, downward
 __all__ = ["HEAD", "LEDGERS", "Account", "accounts", "ledger_path"]
 
 LEDGERS = (".sqlite", ".db", ".ledger", ".bak", ".backup")
-"""What a ledger that is given may end with."""
+"""Allowed endings of a ledger that is given."""
 HEAD = ("time (UTC)", "part", "epsilon", "delta", "between", "state", "release", "asked by policy")
 
 
@@ -27,7 +27,7 @@ class Account:
 
     dataset: str
     share: float
-    """How much of the budget is spent."""
+    """Share of the budget that is spent."""
     words: str
     facts: tuple[tuple[str, str], ...]
     rows: tuple[tuple[str, ...], ...]

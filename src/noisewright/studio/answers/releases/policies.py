@@ -108,7 +108,7 @@ class Column:
         return self.mechanism not in ("", KEPT)
 
     def value(self, key: str) -> str:
-        """What is typed, or nothing."""
+        """Return the typed value, or nothing."""
         return (self.given or {}).get(key, "")
 
     def having(self, **given: str) -> Column:
@@ -207,7 +207,7 @@ _OWN_FIELDS = frozenset(
 
 
 def fields_of(kind: str, mechanism: str) -> list[Field]:
-    """What is requested a column of this kind under this mechanism."""
+    """Return the fields requested for a column of this kind under this mechanism."""
     if mechanism in ("", KEPT):
         return []
     accepted = accepts(mechanism)
@@ -353,6 +353,6 @@ def _decimal(value: Fraction) -> str:
 
 
 def total_of(shares: Sequence[str]) -> Fraction | None:
-    """What epsilons come to, where all of them are numbers."""
+    """Return the sum of epsilons, where all of them are numbers."""
     found: Any = [fraction_or_none(text) for text in shares]
     return None if any(value is None for value in found) else sum(found, Fraction(0))

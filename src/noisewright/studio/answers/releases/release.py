@@ -55,13 +55,13 @@ __all__ = [
 ]
 
 TABLES = (".csv", ".tsv", ".xlsx", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson")
-"""What a table that is given may end with."""
+"""Allowed endings of a table that is given."""
 POLICY = "policy.toml"
 SAVED = "# the policy above, saved as policy.toml"
 ROOM = 4 * 2**20
 """Free bytes that a release needs next to the size of its table."""
 MOST_COLUMNS, LONGEST_NAME = 200, 200
-"""What a person can fill in."""
+"""Limits of what a person can fill in."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _policy(text: str, folder: Path) -> Policy:
 
 @dataclass(frozen=True)
 class Gauge:
-    """What is spent of a budget, what this would take, and what is left then, as exact numbers and in words."""
+    """Spent part of a budget, what this would take, and what is left then, as exact numbers and in words."""
 
     spent: Fraction
     asked: Fraction
@@ -212,7 +212,7 @@ def commands_of(name: str, ledger: str | None, form: str, raise_budget: bool, ne
 
 @dataclass(frozen=True)
 class Released:
-    """What a release gave, as plain data."""
+    """Result of a release, as plain data."""
 
     folder: str
     rows: int | None
