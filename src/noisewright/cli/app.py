@@ -1,8 +1,8 @@
 """The command itself: its sub-commands, and how everything that can go wrong ends.
 
 Exit codes: 0 when everything asked for was done; 1 when a certificate is not proved, a number that was reported does not come
-out, or the installation is not healthy; 2 for an error (one sentence on stderr, or ``{"error": ...}`` on stdout with ``--json``);
-130 after Ctrl-C.
+out, or the installation is not healthy; 2 for an error (one sentence on stderr, or ``{"error": ...}`` on stdout with
+``--json``); 130 after Ctrl-C.
 """
 
 from __future__ import annotations

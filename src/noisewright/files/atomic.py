@@ -1,7 +1,8 @@
 """Files and folders that appear whole or not at all: renames in one step that never overwrite by accident, and single files.
 
 POSIX ``rename`` quietly replaces a file or an empty folder, and cannot replace a folder that holds something. Linux has both
-missing halves in one call, ``renameat2``; where a file system or a system lacks it, the caller is given or a plain way is taken.
+missing halves in one call, ``renameat2``; where a file system or a system lacks it, the caller is given or a plain way
+is taken.
 """
 
 from __future__ import annotations

@@ -227,7 +227,9 @@ def load_exact_csv(path: str | os.PathLike[str]) -> list[list[Fraction]] | None:
 
 
 def load_gaps_csv(path: str | os.PathLike[str]) -> tuple[list[str], list[str], list[list[Fraction | None]]]:
-    """Exact numbers with a name for each row and each column, and None where a cell is left out: empty, ``*``, ``x`` or ``-``."""
+    """Exact numbers with a name for each row and each column, and None where a cell is left out: empty, ``*``, ``x`` or
+    ``-``.
+    """
     rows = _csv_rows(path)
     if len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows):
         raise FileFormatError(

@@ -10,7 +10,9 @@ __all__ = ["alive", "dead", "place", "started"]
 
 
 def dead(pid: int, begun: str, where: str) -> bool:
-    """Return whether a process is provably gone: it ran under this boot in this container, and no process of its number began then."""
+    """Return whether a process is provably gone: it ran under this boot in this container, and no process of its number
+    began then.
+    """
     return where == place() != "0" and started(pid) != begun
 
 

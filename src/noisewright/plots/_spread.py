@@ -1,7 +1,7 @@
 """Noise on more than one number: how far released places and curves lie from the true ones.
 
-Places are a cloud of simulated draws with a fixed seed, inside the exact circles that hold half and 95 % of them; curves are the
-exact bands at every point of their grid. For :mod:`noisewright.plots.mechanism`.
+Places are a cloud of simulated draws with a fixed seed, inside the exact circles that hold half and 95 % of them;
+curves are the exact bands at every point of their grid. For :mod:`noisewright.plots.mechanism`.
 """
 
 from __future__ import annotations

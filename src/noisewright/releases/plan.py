@@ -1,8 +1,8 @@
 r"""Plans: what a release would guarantee, cost and do to accuracy, before anything is drawn.
 
-The privacy cost of a release is the sum of the privacy costs of its columns and answers: whatever is published about one unit composes. It
-is stated between *neighbours*, two tables that differ in the data of one unit, by at most the protected distance in each
-column. :attr:`Plan.between` says that in words, and no epsilon is shown without it.
+The privacy cost of a release is the sum of the privacy costs of its columns and answers: whatever is published about
+one unit composes. It is stated between *neighbours*, two tables that differ in the data of one unit, by at most the
+protected distance in each column. :attr:`Plan.between` says that in words, and no epsilon is shown without it.
 
 >>> import pyarrow as pa
 >>> from noisewright.releases.policy.policy import as_policy
@@ -62,13 +62,13 @@ class BudgetLeft:
     releases: int = 0
     """Number of releases recorded until now."""
     recorded: bool = False
-    """Whether the ledger has the dataset; otherwise all of the budget is left."""
+    """True if the ledger has the dataset; otherwise all of the budget is left."""
     refusal: str | None = None
     """The sentence with which the ledger would refuse the release."""
 
     @property
     def fits(self) -> bool:
-        """Whether the ledger would take the release."""
+        """True if the ledger would take the release."""
         return self.refusal is None
 
 
@@ -92,7 +92,7 @@ class Plan:
 
     @property
     def fits(self) -> bool:
-        """Whether a release would be made: the data are such as the policy states, and the ledger would take it."""
+        """True if a release would be made: the data are such as the policy states, and the ledger would take it."""
         return self.refusal is None and (self.budget is None or self.budget.fits)
 
     @property
@@ -142,7 +142,7 @@ class Plan:
 
     @property
     def claims(self) -> bool:
-        """Whether an epsilon is claimed at all: something that is released has noise with a certificate."""
+        """True if an epsilon is claimed at all: something that is released has noise with a certificate."""
         noisy = any(statistic.noise is not None for query in self.queries for statistic in query.statistics)
         return noisy or any(column.protected for column in self.columns)
 
@@ -493,8 +493,8 @@ def _drowned(columns: Sequence[ColumnPlan]) -> list[str]:
 def _like_a_guess(column: ColumnPlan) -> str | None:
     """Compare the error of a released value with a guess without any data, if that guess is hardly worse.
 
-    Anyone who says the middle of a range of width w is off by w / 4 on average, if all values are equally common; anyone who names one
-    of k categories is wrong (k - 1) / k of the time.
+    Anyone who says the middle of a range of width w is off by w / 4 on average, if all values are equally common;
+    anyone who names one of k categories is wrong (k - 1) / k of the time.
     """
     error = column.error
     if error is None or column.mechanism is None:

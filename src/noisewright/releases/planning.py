@@ -54,9 +54,9 @@ def plan(
     answers by name; the plan's policy then has the smallest epsilons that reach them. ``raise_budget``: of a release that
     accepts a larger budget than the ledger has. ``witness`` and ``separate_people``: as for a release.
 
-    Every check of a release is made: where the data cannot be released as they are, ``refusal`` says why, and ``fits`` is False.
-    The warnings of the plan are those that need a look at the data, too. They are for the curator's eyes, and no part of
-    what a release publishes.
+    Every check of a release is made: where the data cannot be released as they are, ``refusal`` says why, and ``fits``
+    is False. The warnings of the plan are those that need a look at the data, too. They are for the curator's eyes, and
+    no part of what a release publishes.
     """
     read = as_policy(policy)
     with one_database():

@@ -1,8 +1,9 @@
 """Releases: a policy and a table in; the protected table, answers, certificate and report out; the ledger records.
 
-The order is what makes it safe. Everything that can be refused is refused first: the policy, the types, the units, values that do
-not fit, the budget. Then the spend is recorded, durably; only then is anything drawn. Everything is written under a hidden name
-and appears in one step. Whatever goes wrong after the spend, the spend stays: something may have been drawn.
+The order is what makes it safe. Everything that can be refused is refused first: the policy, the types, the units,
+values that do not fit, the budget. Then the spend is recorded, durably; only then is anything drawn. Everything is
+written under a hidden name and appears in one step. Whatever goes wrong after the spend, the spend stays: something may
+have been drawn.
 
 >>> import tempfile
 >>> import pyarrow as pa
@@ -92,15 +93,15 @@ class Release:
     """Where it was written, if it was."""
     simulated: bool
     reread: bool = False
-    """Whether the output was there already, so that nothing was drawn and nothing spent."""
+    """True if the output was there already, so that nothing was drawn and nothing spent."""
     page: str = ""
     """The report, as HTML."""
     table: Any = None
     converted: Path | None = None
     """The folder of the same release in another format, of which this is a copy; nothing was drawn for it."""
     warnings: tuple[str, ...] = ()
-    """Warnings that a person should think about. Some were found by a look at the true data: it is for the curator's eyes, and no
-    part of what is published."""
+    """Warnings that a person should think about. Some were found by a look at the true data: it is for the curator's
+    eyes, and no part of what is published."""
     wrap: Callable[[pa.Table], Any] | None = None
     """Makes an Arrow table one of the kind that came in."""
 
@@ -169,14 +170,14 @@ def release(
     ``data``: a path, or a table of pyarrow, pandas, Polars, DuckDB or Spark; what comes back is of the same kind. ``output``: a
     folder for the table, the answers, the certificate, the report and the lock; it appears whole or not at all. If it holds the
     release of these data under this policy already, that is read and nothing is drawn, unless ``again``: a second draw costs
-    the whole privacy cost again. The ledger has the data again wherever that release went: another ``format`` of it is a copy of the
-    same rows, which costs nothing, and what would pay twice is refused. ``replace``: an earlier output of something else may be
-    replaced, if nothing else lies in its folder. ``ledger``: where the spend is recorded, a file or the
-    URL of a PostgreSQL database; the policy's, or that of this user, by default. ``witness``: a file that is given of every spend,
-    in addition that of this user, so that an older copy of the ledger is noticed. ``separate_people``: why data that were released
-    under another dataset name are about other people here; it is recorded. ``release_id``: under which name the ledger records
-    the release; by default one is made up. ``seed`` makes a simulation: repeatable, not recorded, and marked as not for release.
-    ``warn`` is called with each caution before anything is spent.
+    the whole privacy cost again. The ledger has the data again wherever that release went: another ``format`` of it is
+    a copy of the same rows, which costs nothing, and what would pay twice is refused. ``replace``: an earlier output of
+    something else may be replaced, if nothing else lies in its folder. ``ledger``: where the spend is recorded, a file or the
+    URL of a PostgreSQL database; the policy's, or that of this user, by default. ``witness``: a file that is given of
+    every spend, in addition that of this user, so that an older copy of the ledger is noticed. ``separate_people``: why
+    data that were released under another dataset name are about other people here; it is recorded. ``release_id``:
+    under which name the ledger records the release; by default one is made up. ``seed`` makes a simulation: repeatable,
+    not recorded, and marked as not for release. ``warn`` is called with each caution before anything is spent.
     """
     policy, name = as_policy(policy), new_id() if release_id is None else release_id
     check_release_id(name)

@@ -1,11 +1,11 @@
 """Who may talk to the studio, and what a page may do: an ASGI layer in front of every request and every socket.
 
 - The ``Host`` must be one of this server's names, so a foreign name that was pointed at this machine reaches nothing.
-- An ``Origin``, where a browser sends one, must be this server; so a foreign page can neither post nor open a socket. Nor may it
-  show anything of the studio as a part of itself: a person may only follow a link to it.
+- An ``Origin``, where a browser sends one, must be this server; so a foreign page can neither post nor open a socket.
+  Nor may it show anything of the studio as a part of itself: a person may only follow a link to it.
 - With a token, nothing is answered without it. It comes once with the address. A cookie that scripts cannot read then holds a
-  value that is derived from it (HMAC): browsers send cookies to every port of a machine, so the token itself is in none. The name
-  of the cookie has the port, so two studios on one machine do not sign each other's people out.
+  value that is derived from it (HMAC): browsers send cookies to every port of a machine, so the token itself is in
+  none. The name of the cookie has the port, so two studios on one machine do not sign each other's people out.
 - Bodies above a limit are refused, also when they do not say how large they are.
 - Pages carry a content security policy: scripts are the server's own, and those in the page only with this answer's nonce.
 """

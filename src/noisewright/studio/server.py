@@ -32,9 +32,9 @@ def serve(
 ) -> None:
     """Serve the studio until it is stopped.
 
-    ``host``: another address than this machine's own. ``token``: what a browser needs to be answered; by default a new one, which
-    is printed with the address. ``no_token``: answer without one, which only an address of this machine may. ``releases``: the
-    folder in which released tables are kept.
+    ``host``: another address than this machine's own. ``token``: what a browser needs to be answered; by default a new
+    one, which is printed with the address. ``no_token``: answer without one, which only an address of this machine may.
+    ``releases``: the folder in which released tables are kept.
     """
     try:
         from nicegui import app, ui

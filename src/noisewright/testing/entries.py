@@ -1,4 +1,5 @@
-r"""Conformance of an entry in the registry: that what it declares is what its mechanism does, from a policy to a released column.
+r"""Conformance of an entry in the registry: that what it declares is what its mechanism does, from a policy to a
+released column.
 
 >>> import pyarrow as pa
 >>> from noisewright.mechanisms.registry import registry
@@ -49,9 +50,10 @@ BUDGETS = {
 def check_entry(entry: Entry, parameters: Mapping[str, Any], values: Sequence[Any], *, seed: int = 1) -> Report:
     """Run every check and return the report.
 
-    For a mechanism that perturbs columns, ``parameters`` are what a policy's column says next to its name and its mechanism, and
-    ``values`` are the columns of Arrow that hold some secrets, one for each part of a secret. For a mechanism that gives reports
-    or choices, ``parameters`` are those of its constructor, and ``values`` what its ``release`` takes.
+    For a mechanism that perturbs columns, ``parameters`` are what a policy's column says next to its name and its
+    mechanism, and ``values`` are the columns of Arrow that hold some secrets, one for each part of a secret. For a
+    mechanism that gives reports or choices, ``parameters`` are those of its constructor, and ``values`` what its
+    ``release`` takes.
     """
     with _registered(entry):
         _signature(entry)  # a plan is made by what is declared, so that comes first

@@ -1,7 +1,7 @@
 r"""``noisewright completion``: a script with which a shell completes commands, options and their values.
 
-The words are read off the commands themselves, so the script knows what this installation knows: all mechanisms, and the commands
-of other packages. It holds them all; to complete a word starts no Python. Print it again after an update.
+The words are read off the commands themselves, so the script knows what this installation knows: all mechanisms, and
+the commands of other packages. It holds them all; to complete a word starts no Python. Print it again after an update.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ HELP = ("--help", "-h")
 
 @dataclass(frozen=True)
 class Words:
-    """Words that can follow a command: its sub-commands and options, those that take a value, and values where they are known."""
+    """Words that can follow a command: its sub-commands and options, those that take a value, and values where they are
+    known.
+    """
 
     path: str
     """The words that call it, without that of the program."""

@@ -188,7 +188,9 @@ def _targets(given: list[str]) -> dict[str, str]:
 
 
 def _epsilons(found: Plan, wanted: Iterable[str]) -> Iterable[tuple[str, Fraction]]:
-    """Return the epsilon that a policy states for each of these parts; the privacy cost is more where a unit has several rows."""
+    """Return the epsilon that a policy states for each of these parts; the privacy cost is more where a unit has
+    several rows.
+    """
     named = {",".join(column.names): column.epsilon for column in found.policy.columns}
     named |= {query.name: query.epsilon for query in found.policy.queries if query.name not in named}
     return [(name, epsilon) for name in wanted if (epsilon := named.get(name)) is not None]

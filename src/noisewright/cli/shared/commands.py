@@ -39,7 +39,9 @@ __all__ = ["Command", "Table", "built", "offered"]
 
 
 class Table(Protocol):
-    """Commands by name, loaded one by one: an :class:`~noisewright.core.loading.addresses.Addresses`, or what looks like one."""
+    """Commands by name, loaded one by one: an :class:`~noisewright.core.loading.addresses.Addresses`, or what looks
+    like one.
+    """
 
     def load(self, name: str) -> Any: ...
 

@@ -221,7 +221,9 @@ def working(what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def counting(what: str, unit: str = "rows") -> Iterator[Callable[..., None] | None]:
-    """A progress bar on a terminal's stderr, told of what is done, of the total and perhaps of what to say; nothing elsewhere."""
+    """A progress bar on a terminal's stderr, told of what is done, of the total and perhaps of what to say; nothing
+    elsewhere.
+    """
     if not sys.stderr.isatty():
         yield None
         return

@@ -10,7 +10,8 @@ A policy has checked the kinds of all values, and numbers are exact already. Wha
   places ``{places = [[x, y], ...]}`` or just the list.
 
 ``excluding`` names gaps where nothing may come out. For numbers a gap is open: its two ends are valid. For dates and times
-people say which is the *first and the last closed day*, so both are excluded: the gap runs from the day before to the day after.
+people say which is the *first and the last closed day*, so both are excluded: the gap runs from the day before to the
+day after.
 
 >>> import datetime
 >>> import pyarrow as pa

@@ -1,9 +1,10 @@
 """One block of a table through all columns of a policy: what every engine does, wherever it runs.
 
 Rows have global numbers and are worked on in blocks of :func:`block_rows` of them: 65,536, or fewer where a kind of column has
-large values. In a simulation every column draws each of its blocks from a generator of its own, made from the seed, the position
-of the column in the policy and the number of the block. Therefore the result depends on the seed and the data alone, not on who worked
-on which block, or when. Without a seed all bits come from the operating system, in every process again.
+large values. In a simulation every column draws each of its blocks from a generator of its own, made from the seed, the
+position of the column in the policy and the number of the block. Therefore the result depends on the seed and the data
+alone, not on who worked on which block, or when. Without a seed all bits come from the operating system, in every
+process again.
 
 >>> import pyarrow as pa
 >>> from noisewright.releases.columns.plan import compile_column

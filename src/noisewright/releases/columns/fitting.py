@@ -8,9 +8,9 @@ r"""A mechanism fitted to what a column is to protect, and what it really costs.
 * for a unit of its metric: it gets ``epsilon`` over ``protect``, for ``"any"`` over the largest distance between two of its
   points. A metric that is not named is that of the line.
 
-None of this is trusted. The privacy cost is computed from the claim in the mechanism's certificate, with rounding to its lattice
-(:mod:`noisewright.releases.columns.prices`), and where it would be above ``epsilon`` the mechanism is made again: for a
-sensitivity of whole lattice steps where it has one, otherwise with a smaller epsilon.
+None of this is trusted. The privacy cost is computed from the claim in the mechanism's certificate, with rounding to
+its lattice (:mod:`noisewright.releases.columns.prices`), and where it would be above ``epsilon`` the mechanism is made
+again: for a sensitivity of whole lattice steps where it has one, otherwise with a smaller epsilon.
 
 Integers, dates and times stay on integers: where a mechanism for numbers has a lattice and the policy names none,
 its step is 1, or its own choice where that is refused.

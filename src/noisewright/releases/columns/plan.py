@@ -1,8 +1,9 @@
 r"""Columns of a policy as plans: a mechanism made for what must be protected, what that costs, and how it is applied.
 
 A column is perturbed row by row. :mod:`noisewright.releases.columns.fitting` makes the mechanism and says what one row
-costs; one unit owns up to ``unit.rows`` rows, each perturbed on its own, so a column is charged that many times. What a mechanism
-is given, and what becomes of its outputs, is for :mod:`noisewright.releases.columns.secret` and the kinds of the columns.
+costs; one unit owns up to ``unit.rows`` rows, each perturbed on its own, so a column is charged that many times. What a
+mechanism is given, and what becomes of its outputs, is for :mod:`noisewright.releases.columns.secret` and the kinds of
+the columns.
 
 >>> from noisewright.releases.policy.policy import as_policy
 >>> policy = as_policy({"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [
@@ -91,12 +92,12 @@ class ColumnPlan:
 
     @property
     def keep(self) -> bool:
-        """Whether the values of the column are passed through as they are, unprotected."""
+        """True if the values of the column are passed through as they are, unprotected."""
         return self.mechanism is None
 
     @property
     def protected(self) -> bool:
-        """Whether an epsilon is guaranteed: it is neither kept nor changed by a mechanism that guarantees none."""
+        """True if an epsilon is guaranteed: it is neither kept nor changed by a mechanism that guarantees none."""
         return self.secret is not None and self.secret.takes.claims
 
     @property
@@ -126,7 +127,7 @@ class ColumnPlan:
 
     @property
     def lies(self) -> bool:
-        """Whether the expected error is the probability of another value."""
+        """True if the expected error is the probability of another value."""
         return self._error[1]
 
     @property
@@ -168,7 +169,9 @@ class ColumnPlan:
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """Facts about its epsilon that its certificate states as measured on public data, such as distances between public faces."""
+        """Facts about its epsilon that its certificate states as measured on public data, such as distances between
+        public faces.
+        """
         stated = [found.document["measured"] for found in self.certificates() if "measured" in found.document]
         return tuple(text for one in stated for text in phrases.measured_parts(one))
 
@@ -184,7 +187,7 @@ class ColumnPlan:
 
     @property
     def charted(self) -> bool:
-        """Whether a report shows how often released values occur."""
+        """True if a report shows how often released values occur."""
         return self.secret is not None and all(kind.chart is not None for kind in self.secret.output_kinds)
 
     @property
@@ -196,7 +199,9 @@ class ColumnPlan:
         return min(known, default=BLOCK)
 
     def certificate(self, simulated: bool = False) -> Certificate | None:
-        """The certificate of the mechanism; ``simulated``: its draws are not for release. None where no epsilon is guaranteed."""
+        """The certificate of the mechanism; ``simulated``: its draws are not for release. None where no epsilon is
+        guaranteed.
+        """
         if self.mechanism is None or not self.protected:
             return None
         return certificate_once(self.mechanism, simulated)

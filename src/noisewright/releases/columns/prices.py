@@ -1,8 +1,8 @@
 r"""Privacy cost of the perturbation of one value: the privacy loss between two values at most the protected distance apart.
 
 A mechanism's certificate claims an exact ``epsilon`` for each unit of its metric (or between neighbours one unit apart).
-Many mechanisms round a value to a public lattice of step h first, and their claim is about lattice points. Therefore the distance
-that the claim is requested is the protected one *after rounding* (``Metric.after_rounding``):
+Many mechanisms round a value to a public lattice of step h first, and their claim is about lattice points. Therefore
+the distance that the claim is requested is the protected one *after rounding* (``Metric.after_rounding``):
 
 ==========================================  ===========================================================
 claim                                       distance after rounding, for a protected distance p
@@ -16,8 +16,8 @@ between neighbours                          p, in whole sensitivities rounded up
 any other metric                            p
 ==========================================  ===========================================================
 
-The privacy cost is then ``epsilon`` times that distance, exactly. It is held against what the mechanism itself says of two values
-that far apart (:meth:`~noisewright.core.mechanism.Mechanism.map`), and the larger counts.
+The privacy cost is then ``epsilon`` times that distance, exactly. It is held against what the mechanism itself says of
+two values that far apart (:meth:`~noisewright.core.mechanism.Mechanism.map`), and the larger counts.
 
 >>> from noisewright.mechanisms.numbers.truncated import truncated_laplace
 >>> share = truncated_laplace(epsilon=1, within=(0, 100), sensitivity="0.3", lattice="1/4")

@@ -1,8 +1,8 @@
 r"""The columns that form one secret: of which kind each is, and the way to the values of a mechanism and back.
 
-The kind of a column is what the policy states; or what the mechanism takes, where that kind holds the column's type (free text is
-told from text in no other way); or else the kind of its type. What a mechanism is given then follows from what it declares
-(:class:`~noisewright.core.mechanism.Takes`), and nothing from the names of its parameters.
+The kind of a column is what the policy states; or what the mechanism takes, where that kind holds the column's type
+(free text is told from text in no other way); or else the kind of its type. What a mechanism is given then follows from
+what it declares (:class:`~noisewright.core.mechanism.Takes`), and nothing from the names of its parameters.
 
 >>> from noisewright.mechanisms.registry import registry
 >>> place = secret_of(("north", "east"), (pa.float32(), pa.int8()), registry["planar-laplace"])
@@ -80,7 +80,7 @@ class Secret:
 
     @property
     def coded(self) -> bool:
-        """Whether the columns are of labels, which may come with a dictionary."""
+        """True if the columns are of labels, which may come with a dictionary."""
         return self.takes.form == "arrow" and all(kind is TEXT for kind in self.kinds)
 
     def described(self) -> str:

@@ -1,9 +1,9 @@
 """The type of every column that a policy uses, from the policy alone.
 
-``types = { visit = "date" }`` says it; otherwise it follows from what else the policy states: declared values are text, true/false,
-integers or numbers; a range of dates is for dates, one of dates with a clock, or a distance in hours, for times; a mechanism
-that takes integers, documents or pictures is for these; every other mechanism and every aggregate is for numbers. A unit is
-named by text.
+``types = { visit = "date" }`` says it; otherwise it follows from what else the policy states: declared values are text,
+true/false, integers or numbers; a range of dates is for dates, one of dates with a clock, or a distance in hours, for
+times; a mechanism that takes integers, documents or pictures is for these; every other mechanism and every aggregate is
+for numbers. A unit is named by text.
 Times have an offset if those that the policy names have one.
 
 Tables with types of their own (Parquet, Arrow, DuckDB, Polars, Spark) keep them: a schema is public. It must be what
@@ -106,7 +106,8 @@ def used_columns(policy: Policy) -> set[str]:
 
 
 def check_spelling(policy: Policy, source: Source) -> None:
-    """Refuse a name that is not in the table where another is much like it; one that is like nothing is refused where it is used.
+    """Refuse a name that is not in the table where another is much like it; one that is like nothing is refused where
+    it is used.
 
     Keys of JSON lines are not looked at: which there are may tell something about one row.
     """

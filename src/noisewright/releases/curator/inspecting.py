@@ -1,7 +1,7 @@
 """What a table holds next to what its policy states: missing, undeclared, out of range. The owner's view, which is NOT private.
 
-It states why a release would be refused and how much would be clamped or mapped, in exact numbers of the data. Nothing of it enters
-a plan, a lock, a certificate or a report.
+It states why a release would be refused and how much would be clamped or mapped, in exact numbers of the data. Nothing
+of it enters a plan, a lock, a certificate or a report.
 
 >>> import pyarrow as pa
 >>> policy = {"dataset": "clinic", "budget": {"epsilon": 1}, "columns": [
@@ -74,11 +74,11 @@ class Inspected:
     crowded: int = 0
     """Units with more rows than the policy allows."""
     asked: bool = False
-    """Whether the column is only asked about: what is not declared then counts in no group."""
+    """True if the column is only asked about: what is not declared then counts in no group."""
 
     @property
     def fine(self) -> bool:
-        """Whether all of the column is as the policy states."""
+        """True if all of the column is as the policy states."""
         return not (self.missing or self.misfits or self.outside or self.undeclared or self.crowded)
 
     def to_json(self) -> dict[str, Any]:
@@ -151,7 +151,9 @@ def inspect_table(policy: Policy | Mapping[str, Any] | str | os.PathLike[str], d
 
 
 def _as_it_is(policy: Policy, data: Any) -> Source:
-    """The columns of a policy; without types in the table as text, so that cells that are not of their type are counted, too."""
+    """The columns of a policy; without types in the table as text, so that cells that are not of their type are
+    counted, too.
+    """
     if names_without_types(data) is not None:
         return source_of(data, used=used_columns(policy))
     return source_for(policy, data)

@@ -4,9 +4,9 @@ What goes into a policy is published with every release, so a range or a list of
 data. Where it is to stand, the policy states ``"FILL IN"``, and is refused until someone has. ``from_data`` copies the smallest
 and largest values and the categories of the table instead, and the policy states so in capitals.
 
-The schema of Parquet, Arrow, DuckDB and Polars tables is public, and nothing else of them is examined. Files without types (CSV,
-JSON lines, objects of pandas) are examined by their owner: a column is taken for what most of its first cells are, so that
-hardly ever one person's cell decides it, and every column waits for its owner's confirmation.
+The schema of Parquet, Arrow, DuckDB and Polars tables is public, and nothing else of them is examined. Files without
+types (CSV, JSON lines, objects of pandas) are examined by their owner: a column is taken for what most of its first
+cells are, so that hardly ever one person's cell decides it, and every column waits for its owner's confirmation.
 
 >>> import pyarrow as pa
 >>> start = starting_policy(pa.table({"age": [44, 31], "patient_id": ["a", "b"]}))
@@ -84,9 +84,9 @@ class Start:
     waiting: int
     """Number of places still to be filled in."""
     guessed: bool
-    """Whether types were guessed from cells."""
+    """True if types were guessed from cells."""
     from_data: bool
-    """Whether ranges and categories were copied from the data."""
+    """True if ranges and categories were copied from the data."""
     share: str
     """The part of the budget of each column."""
     proposals: tuple[Proposal, ...]

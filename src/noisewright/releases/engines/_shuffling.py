@@ -1,20 +1,22 @@
 r"""Rows in a random order, in constant memory: every row is given a random key, and the rows are sorted by their keys.
 
-**Why the order is uniform.** Keys are independent and have one law. Therefore all orders of the keys are equally likely, whatever the
-rows hold and anyone who sorts them, as long as no two are equal. Rows with equal keys are given fresh ones, which are compared
-among them alone, and so on: as if keys had infinitely many bits, of which only those are drawn that matter. For the same reason
-it does not matter when bits are drawn, as long as each is drawn once and whatever else is decided (which rows are read together,
-what is scattered again) changes no comparison. Keys are words of 64 bits from the one doorway to randomness
-(:mod:`noisewright.noise.bits`); no bound is drawn below, so there is no bias to remove.
+**Why the order is uniform.** Keys are independent and have one law. Therefore all orders of the keys are equally
+likely, whatever the rows hold and anyone who sorts them, as long as no two are equal. Rows with equal keys are given
+fresh ones, which are compared among them alone, and so on: as if keys had infinitely many bits, of which only those are
+drawn that matter. For the same reason it does not matter when bits are drawn, as long as each is drawn once and
+whatever else is decided (which rows are read together, what is scattered again) changes no comparison. Keys are words
+of 64 bits from the one doorway to randomness (:mod:`noisewright.noise.bits`); no bound is drawn below, so there is no
+bias to remove.
 
-**How it is done in constant memory.** Rows come in blocks, in few bytes (:mod:`noisewright.releases.engines._narrowing`), and are
-collected to *runs* of ``RUN`` bytes. A table of one run is sorted in memory. Otherwise every run is scattered by the first bits
-of the keys (ten, or fewer where few rows are expected) into buckets, which are independent of the rows, and written to a file
-without a name (:class:`~noisewright.files.scratch.Spool`), which the system frees however the process ends. Then neighbouring
-buckets, together about half a run, are read and sorted. A bucket of more than a run, in a table of many gigabytes, is scattered
-by the next ten bits. Therefore no more than a run is ever sorted, and what stays in memory of a run is where it begins. Only released
-values are ever written there: without a seed not even keys, whose first bits are known from the bucket, and whose others are
-drawn when it is read.
+**How it is done in constant memory.** Rows come in blocks, in few bytes
+(:mod:`noisewright.releases.engines._narrowing`), and are collected to *runs* of ``RUN`` bytes. A table of one run is
+sorted in memory. Otherwise every run is scattered by the first bits of the keys (ten, or fewer where few rows are
+expected) into buckets, which are independent of the rows, and written to a file without a name
+(:class:`~noisewright.files.scratch.Spool`), which the system frees however the process ends. Then neighbouring buckets,
+together about half a run, are read and sorted. A bucket of more than a run, in a table of many gigabytes, is scattered
+by the next ten bits. Therefore no more than a run is ever sorted, and what stays in memory of a run is where it begins.
+Only released values are ever written there: without a seed not even keys, whose first bits are known from the bucket,
+and whose others are drawn when it is read.
 
 Under a test seed keys follow from the seed and the number of the block, so that every engine finds the same order.
 
@@ -107,7 +109,9 @@ def random_places(keys: NDArray[np.int64], more: Bits) -> NDArray[np.int64]:
 
 
 def _by_first_half(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The places of keys sorted by their upper 32 bits, which tell nearly all apart: in two passes, each as fast as counting."""
+    """The places of keys sorted by their upper 32 bits, which tell nearly all apart: in two passes, each as fast as
+    counting.
+    """
     lower, upper = (keys >> 32).astype(np.uint16), (keys >> 48).astype(np.int16)
     places = np.argsort(lower, kind="stable")
     return places[np.argsort(upper[places], kind="stable")]
@@ -218,8 +222,8 @@ class _Scattered:
     """Runs in a file without a name, where each lies by the ``digit`` bits of its keys that follow the first ``used`` ones: a
     stream with a batch for each bucket.
 
-    Before the stream of a run it is written where that has its head and its buckets. Without a seed the digit is drawn here, and
-    the others when a bucket is read; none of them is written.
+    Before the stream of a run it is written where that has its head and its buckets. Without a seed the digit is drawn
+    here, and the others when a bucket is read; none of them is written.
     """
 
     def __init__(self, narrow: Narrow, seed: int | None, used: int, digit: int) -> None:
@@ -315,7 +319,9 @@ class _Scattered:
                 yield from zip(filled.tolist(), batches, strict=True)
 
     def _places(self, begin: int, first: int, count: int) -> NDArray[np.int64]:
-        """Return the positions at which the buckets of a run begin in its stream, the first right after the head of the stream."""
+        """Return the positions at which the buckets of a run begin in its stream, the first right after the head of the
+        stream.
+        """
         return np.frombuffer(os.pread(self._file, 8 * count, begin + 8 * first), dtype=np.int64)
 
 

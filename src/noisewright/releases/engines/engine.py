@@ -70,7 +70,9 @@ class Engine(Protocol):
         progress: Progress | None = None,
         order: Order = "random",
     ) -> int:
-        """Write the perturbed rows to ``target`` (a file; Spark: a folder of part files), each drawn once; how many they are."""
+        """Write the perturbed rows to ``target`` (a file; Spark: a folder of part files), each drawn once; how many
+        they are.
+        """
         ...
 
     def frame(

@@ -1,12 +1,13 @@
-r"""Type of the content of a column: :class:`Kind`, the extension point between the columns of a table and the values of a mechanism.
+r"""Type of the content of a column: :class:`Kind`, the extension point between the columns of a table and the values of
+a mechanism.
 
 A kind answers, for every part of a release, what that part would otherwise have to guess from an Arrow type: which types it
 holds, how files without types spell it, how a column is read for a mechanism and written back, what is missing, how values of a
 policy stand in it, how it is charted and aggregated, and how many rows of it make a block.
 
-The words of a policy are the names of kinds: ``types = { visit = "date" }``. A package adds one with an entry point of the group
-``noisewright.kinds`` that leads to an instance of a subclass; :func:`noisewright.testing.check_kind` tells whether it keeps what
-is guaranteed here:
+The words of a policy are the names of kinds: ``types = { visit = "date" }``. A package adds one with an entry point of
+the group ``noisewright.kinds`` that leads to an instance of a subclass; :func:`noisewright.testing.check_kind` tells
+whether it keeps what is guaranteed here:
 
 * a value that is read and written back is the same, up to what its type cannot hold;
 * what is missing stays missing, and nothing else becomes it;
@@ -74,21 +75,21 @@ class Kind:
     plain: pa.DataType
     """The plain Arrow type, in which values are put that have no type of their own."""
     typeless: bool = True
-    """Whether files without types (CSV, JSON lines) can spell it, as text that is cast to the plain type."""
+    """True if files without types (CSV, JSON lines) can spell it, as text that is cast to the plain type."""
     wider: str = "text"
     """The kind that someone may have meant instead, where a value does not fit."""
     castable: frozenset[str] = frozenset()
     """The kinds that can be put into this one, if every value allows it."""
     numeric: bool = False
-    """Whether a value is a number on a line, perhaps of a unit; mechanisms for numbers take it."""
+    """True if a value is a number on a line, perhaps of a unit; mechanisms for numbers take it."""
     whole: bool = False
-    """Whether such a number is whole."""
+    """True if such a number is whole."""
     coordinate: bool = False
-    """Whether a value can be a coordinate of a point."""
+    """True if a value can be a coordinate of a point."""
     labels: bool = True
-    """Whether values can be listed in a policy, and so be categories."""
+    """True if values can be listed in a policy, and so be categories."""
     calendar: bool = False
-    """Whether values are days or moments: people name the first and the last of them."""
+    """True if values are days or moments: people name the first and the last of them."""
     unit: str = ""
     """The unit of numeric values, in the singular."""
     nearest: Fraction | None = None
@@ -96,7 +97,7 @@ class Kind:
     chart: Chart | None = None
     """Form in which a report shows it, or not at all."""
     files: bool = False
-    """Whether a value is a file of its own, so that the owner of a table is given the row of one that cannot be taken."""
+    """True if a value is a file of its own, so that the owner of a table is given the row of one that cannot be taken."""
 
     # Types ------------------------------------------------------------------------------------------------------------
 
@@ -109,7 +110,9 @@ class Kind:
         return type_.value_type if pa.types.is_dictionary(type_) else type_
 
     def size(self, type_: pa.DataType) -> int | None:
-        """Return the number of numbers in one value by its type; None where that is not known, 1 for a kind of single values."""
+        """Return the number of numbers in one value by its type; None where that is not known, 1 for a kind of single
+        values.
+        """
         return 1
 
     def in_words(self, type_: pa.DataType) -> str:

@@ -1,8 +1,8 @@
 r"""Vectors: lists of numbers, all of one length.
 
 How many numbers a vector has is declared: by the type (a fixed-size list), or by the mechanism (its ``dimension``). It is never
-read off the rows; one that is longer or shorter refuses the whole column, without saying which it was. A vector in which a number
-is missing is missing.
+read off the rows; one that is longer or shorter refuses the whole column, without saying which it was. A vector in
+which a number is missing is missing.
 
 >>> pairs = pa.array([[1.0, 2.0], [3.0, 4.5]], pa.list_(pa.float32()))
 >>> VECTOR.read(pairs, size=2).tolist()

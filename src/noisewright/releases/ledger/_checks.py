@@ -1,7 +1,7 @@
 """Checks of the input of a ledger, and its message when a budget does not suffice.
 
-Names of datasets must look as different as they are: anyone who reads a ledger must not take two for one, nor spend one budget twice
-under names that look alike.
+Names of datasets must look as different as they are: anyone who reads a ledger must not take two for one, nor spend one
+budget twice under names that look alike.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Whether a ledger is the one that was written: its pages, its chain of records and its accounts, checked before it is believed.
+"""Whether a ledger is the one that was written: its pages, its chain of records and its accounts, checked before it is
+believed.
 
 An older ledger, which has no chain yet, is brought up to date in the transaction of the first thing that is recorded in it.
 """
@@ -66,7 +67,9 @@ def extend_chain(db: Database, path: Place, head: Head) -> Head:
 
 
 def up_to_date(db: Database, path: Place, since: Head | None) -> Head:
-    """The checked head inside a transaction that is about to write; an older ledger gets its chain here, and what else is new."""
+    """The checked head inside a transaction that is about to write; an older ledger gets its chain here, and what else
+    is new.
+    """
     checked = check_records(db, path, since)
     version = old_version(db)
     if checked is not None and version is None:

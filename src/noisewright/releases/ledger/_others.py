@@ -1,7 +1,7 @@
 """One group of people under two names: which datasets a release is charged to, and the same data under another name.
 
-Two datasets with the same bytes are about the same people, so their releases must meet in one account. ``also`` charges a release
-to further datasets. An owner who knows that the people are different ones says why, and the ledger keeps the reason.
+Two datasets with the same bytes are about the same people, so their releases must meet in one account. ``also`` charges
+a release to further datasets. An owner who knows that the people are different ones says why, and the ledger keeps the reason.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 **Protected distances** of a dataset are part of the meaning of its budget, so they never become smaller. A loss of epsilon
 between ages at most 5 apart and one between ages at most a thousandth apart do not add up to a loss between anything that a
-person would ask about: between ages 5 apart the second is five thousand times as large. Therefore the first release of a column sets
-the distance that the dataset's total is about. A later release may protect more, which counts in full; one that protects less
-is refused.
+person would ask about: between ages 5 apart the second is five thousand times as large. Therefore the first release of
+a column sets the distance that the dataset's total is about. A later release may protect more, which counts in full;
+one that protects less is refused.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
 
 OTHER_PEOPLE = "Another dataset name is for data about other people only."
 CHARGED = "(r.dataset = ? OR r.number IN (SELECT o.release FROM others o WHERE o.dataset = ? AND o.reason = ''))"
-"""Whether a release ``r`` counts for a dataset: it is its own, or is charged to it also."""
+"""True if a release ``r`` counts for a dataset: it is its own, or is charged to it also."""
 
 
 def balance_of(db: Database, path: Place, dataset: str) -> Balance:
@@ -84,8 +84,8 @@ def record_release(
 def input_digest(key: bytes, policy: str, content: bytes) -> str:
     """Return the ledger's record of the data of a release: a keyed digest of the data and the policy.
 
-    Anyone who has the key can ask whether guessed data are these; nothing that knows data again can prevent that. Without the key
-    it states nothing, and two policies for the same data do not look alike.
+    Anyone who has the key can ask whether guessed data are these; nothing that knows data again can prevent that.
+    Without the key it states nothing, and two policies for the same data do not look alike.
     """
     return hmac.new(derived(key, "input"), policy.encode() + b"\0" + content, "sha256").hexdigest()
 

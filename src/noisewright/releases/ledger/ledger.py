@@ -134,9 +134,9 @@ class Ledger:
     """A ledger in one file or in a PostgreSQL database, made with a secret key of its own if it is not there.
 
     ``path``: a file, or ``postgresql://USER@HOST/DATABASE``. Without one it is the ledger of this user
-    (``$NOISEWRIGHT_LEDGER``, or a file in the home folder). Every call opens it again and waits up to ``wait`` seconds for other
-    processes, so an object may be shared by threads, forked and pickled. ``witness``: a file that keeps the heads of the chain in
-    addition to that of this user (:mod:`noisewright.releases.ledger.homes.witness`).
+    (``$NOISEWRIGHT_LEDGER``, or a file in the home folder). Every call opens it again and waits up to ``wait`` seconds
+    for other processes, so an object may be shared by threads, forked and pickled. ``witness``: a file that keeps the
+    heads of the chain in addition to that of this user (:mod:`noisewright.releases.ledger.homes.witness`).
     """
 
     def __init__(
@@ -183,8 +183,8 @@ class Ledger:
     ) -> Result:
         """Run one transaction, again if others get in its way; what it records is added to the chain, then to the witnesses.
 
-        What an older ledger holds is added to the chain first. ``charged``: what a witness is given of a spend. ``adopting``: it
-        may go on although a witness knows better.
+        What an older ledger holds is added to the chain first. ``charged``: what a witness is given of a spend.
+        ``adopting``: it may go on although a witness knows better.
         """
         for left in reversed(range(TRIES)):
             try:
@@ -367,8 +367,9 @@ class Ledger:
 
         ``policy`` is a digest of the policy. With scope ``unit``, ``units`` are the identifiers of those who take part, in
         any order; one that comes twice is charged once. ``terms``: the budget as :meth:`set_budget` takes it, and which other
-        datasets are charged also. ``made_of``: the data, by which :meth:`made_before` knows them again, and which are refused if
-        another dataset was charged for them. All of it is recorded, budget, protected distances and privacy costs, or nothing.
+        datasets are charged also. ``made_of``: the data, by which :meth:`made_before` knows them again, and which are
+        refused if another dataset was charged for them. All of it is recorded, budget, protected distances and privacy
+        costs, or nothing.
         """
         return self._spent(dataset, items, release_id, policy, units, terms, writing, made_of)
 
@@ -381,7 +382,9 @@ class Ledger:
         terms: Terms | None = None,
         made_of: Input | None = None,
     ) -> Spend:
-        """Return the answer that :meth:`spend` would give now: the same questions in the same transaction, which is then undone."""
+        """Return the answer that :meth:`spend` would give now: the same questions in the same transaction, which is
+        then undone.
+        """
         return self._spent(dataset, items, f"rehearsal-{secrets.token_hex(16)}", "", units, terms, trying, made_of)
 
     def _spent(
@@ -615,7 +618,8 @@ class Ledger:
     def fingerprint(self, content: bytes | Iterable[bytes], nonce: bytes) -> str:
         """A keyed hash (HMAC-SHA256) of data that only this ledger can compute; a plain hash would confirm guesses.
 
-        With a fresh ``nonce`` of 32 bytes for each release, two published fingerprints do not tell whether the data are the same.
+        With a fresh ``nonce`` of 32 bytes for each release, two published fingerprints do not tell whether the data are
+        the same.
         """
         if len(nonce) != NONCE_BYTES:
             raise ParameterError(f"a nonce has {NONCE_BYTES} bytes.")

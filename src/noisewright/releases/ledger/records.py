@@ -140,7 +140,8 @@ class Spend:
 
 @dataclass(frozen=True)
 class Balance:
-    """Budget, spent and left of one unit, between :attr:`between`: neighbours, and how far apart they are in each column so far.
+    """Budget, spent and left of one unit, between :attr:`between`: neighbours, and how far apart they are in each
+    column so far.
 
     With scope ``unit``, ``spent`` is that of a unit that took part in every release, and every unit has at least ``left``.
     """
@@ -224,7 +225,7 @@ class LedgerRecord:
 
     @property
     def bounded(self) -> bool:
-        """Whether an epsilon was claimed: it is neither kept as it is nor changed without one."""
+        """True if an epsilon was claimed: it is neither kept as it is nor changed without one."""
         return self.kind not in UNBOUNDED
 
 

@@ -1,13 +1,14 @@
 """The certificate of a release: one document with the certificate of every part, the privacy cost of each, and the total.
 
 ``certificate.json`` of a release can be checked by anyone, with ``noisewright verify certificate.json`` or with the exported
-checker alone: :mod:`noisewright.core.certificates.checker.checker_release` proves every part again and that the privacy costs and
-the total follow.
+checker alone: :mod:`noisewright.core.certificates.checker.checker_release` proves every part again and that the privacy
+costs and the total follow.
 
-A part says ``times``, ``distance`` and ``price``: one unit is in it at most ``times`` times, and two values that are protected are at most
-``distance`` apart in the metric of the part's certificate ("any": any two values that the certificate is about; "radius": places
-within the radius that the certificate names). Kept columns and answers that are exact are listed, as not protected; so is the
-order of the rows, where it is kept. Where nothing is protected there are no parts, and no total.
+A part says ``times``, ``distance`` and ``price``: one unit is in it at most ``times`` times, and two values that are
+protected are at most ``distance`` apart in the metric of the part's certificate ("any": any two values that the
+certificate is about; "radius": places within the radius that the certificate names). Kept columns and answers that are
+exact are listed, as not protected; so is the order of the rows, where it is kept. Where nothing is protected there are
+no parts, and no total.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """An earlier release of the same data under the same policy: found where it went, read, and copied to other formats.
 
-A second draw of the same data costs the whole privacy cost again and tells recipients more than one draw did, so no one makes it by
-mistake. The ledger has the data again (:meth:`~noisewright.releases.ledger.ledger.Ledger.made_before`) and where the output
-went; a folder that was moved is also found next to the new output. What is read is only what the ledger itself sealed.
+A second draw of the same data costs the whole privacy cost again and tells recipients more than one draw did, so no one
+makes it by mistake. The ledger has the data again (:meth:`~noisewright.releases.ledger.ledger.Ledger.made_before`) and
+where the output went; a folder that was moved is also found next to the new output. What is read is only what the
+ledger itself sealed.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ class Written:
 def read_folder(folder: str | os.PathLike[str], plan: Plan, content: bytes, book: Ledger) -> Written | None:
     """The release in a folder, if it is of these data under this policy and the folder holds just the files that were written.
 
-    ``content``: the SHA-256 of the data. Only the ledger that recorded the release can tell: it sealed the lock, which lists all
-    files.
+    ``content``: the SHA-256 of the data. Only the ledger that recorded the release can tell: it sealed the lock, which
+    lists all files.
     """
     path = Path(folder)
     try:
@@ -99,7 +100,8 @@ def find_written(
 ) -> Written | None:
     """The release of these data under this policy, wherever it is; in the wanted format, if one has it.
 
-    :class:`ParameterError` if the ledger has of one that is not where it was written: a new draw would cost its privacy cost again.
+    :class:`ParameterError` if the ledger has of one that is not where it was written: a new draw would cost its privacy
+    cost again.
     """
     if not content:
         return None
@@ -169,7 +171,9 @@ def in_place(there: Written, format: OutputFormat, replace: bool, content: bytes
 def converted(
     found: Written, output: str | os.PathLike[str], format: OutputFormat, replace: bool, content: bytes, book: Ledger
 ) -> Written:
-    """Return the same rows in another format: nothing is drawn and nothing spent. Refused where that would not be another format."""
+    """Return the same rows in another format: nothing is drawn and nothing spent. Refused where that would not be
+    another format.
+    """
     table = found.table
     if table is None or found.is_stored_as(format) or table.is_dir():
         raise ParameterError(

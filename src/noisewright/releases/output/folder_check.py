@@ -4,8 +4,8 @@
 out and state a smaller total, and the rest is still proved. Therefore the folder is checked against its ``policy.lock``:
 
 * the folder holds the files that the lock lists and no others, each has the SHA-256 that is stated there, and so has the lock;
-* the policy in the lock, planned again, gives the parts, privacy costs and total of the certificate, the same kept columns, and the
-  columns of the released table.
+* the policy in the lock, planned again, gives the parts, privacy costs and total of the certificate, the same kept
+  columns, and the columns of the released table.
 
 Someone who rewrites all files can still make them agree with each other. Only the ledger ends that: it sealed the lock, and it
 recorded the release with its policy, the privacy cost of every part and the digest of the certificate.

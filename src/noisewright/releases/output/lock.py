@@ -1,12 +1,12 @@
 """``policy.lock``: what a release was made with, so that it can be told apart from another one and its files checked.
 
 It holds the program's versions, the policy and its digest, the names and types of the columns that it uses (and of no others),
-the engine, where random bits came from, the time, and the SHA-256 of every file that was written, also of each file of a table in
-many. The data are named by a *keyed* fingerprint only (an HMAC under the ledger's secret key, with a nonce of its own): a plain
-hash of a table of which all but one value is known would confirm a guess of that value, and one without a nonce would tell
-whether the table changed between two releases. The lock of a release ends with a seal, another HMAC under that key: anyone who
-changes a file and its hash in the lock cannot make it. It also keeps the head of the ledger's chain: a ledger that does not know
-this head has lost what it recorded before.
+the engine, where random bits came from, the time, and the SHA-256 of every file that was written, also of each file of
+a table in many. The data are named by a *keyed* fingerprint only (an HMAC under the ledger's secret key, with a nonce
+of its own): a plain hash of a table of which all but one value is known would confirm a guess of that value, and one
+without a nonce would tell whether the table changed between two releases. The lock of a release ends with a seal,
+another HMAC under that key: anyone who changes a file and its hash in the lock cannot make it. It also keeps the head
+of the ledger's chain: a ledger that does not know this head has lost what it recorded before.
 
 >>> import tempfile
 >>> from noisewright.releases.ledger.ledger import Ledger
@@ -213,7 +213,7 @@ class Lock:
 
     @property
     def intact(self) -> bool:
-        """Whether it has the digest that it states. Anyone who changes a lock can state another one; only a seal ends that."""
+        """True if it has the digest that it states. Anyone who changes a lock can state another one; only a seal ends that."""
         return bool(self.document["digest"] == _digest(self.document))
 
     @property
@@ -288,7 +288,7 @@ class Lock:
 
     @property
     def simulated(self) -> bool:
-        """Whether it was a simulation, which is not for release."""
+        """True if it was a simulation, which is not for release."""
         return bool(self.document["randomness"] != RELEASE_RANDOMNESS)
 
 
@@ -302,7 +302,8 @@ def file_digest(path: Path) -> str:
 
 
 def foreign_file(folder: Path) -> str | None:
-    """Return the name of something in ``folder`` that is not part of an earlier release there; None if all of it is, or it is empty.
+    """Return the name of something in ``folder`` that is not part of an earlier release there; None if all of it is, or
+    it is empty.
 
     It goes by the names that the lock of that release lists. A folder without such a lock is all foreign.
     """
@@ -359,7 +360,9 @@ def _table_digest(path: Path) -> str:
 
 
 def _is_note(path: Path) -> bool:
-    """Return whether this can only be what Spark leaves: an empty mark of success, or a checksum of the size that its file asks for."""
+    """Return whether this can only be what Spark leaves: an empty mark of success, or a checksum of the size that its
+    file asks for.
+    """
     if path.name == "_SUCCESS":
         return path.stat().st_size == 0
     about = path.with_name(path.name[1:].removesuffix(".crc"))

@@ -1,7 +1,7 @@
 r"""``verify``: prove a certificate, a file of one, or the folder of a release, and say what is proved.
 
-Nothing is believed but claims and integers: :mod:`noisewright.core.certificates.checker.checker` proves them again. The files of
-a folder must in addition be those of one release (:mod:`noisewright.releases.output.folder_check`).
+Nothing is believed but claims and integers: :mod:`noisewright.core.certificates.checker.checker` proves them again. The
+files of a folder must in addition be those of one release (:mod:`noisewright.releases.output.folder_check`).
 
 >>> import noisewright as nw
 >>> found = verify(nw.geometric(epsilon=1, within=(0, 100)).certificate())
@@ -53,7 +53,7 @@ class Verification:
     folder: FolderCheck | None = None
     """Agreement of the files of a release, where a folder was given."""
     sound: bool = False
-    """Whether nothing is wrong, although floating parts may not be proved, or nothing may be claimed."""
+    """True if nothing is wrong, although floating parts may not be proved, or nothing may be claimed."""
 
     @property
     def sentences(self) -> tuple[str, ...]:

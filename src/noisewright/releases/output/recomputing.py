@@ -1,8 +1,8 @@
 """Recomputation of statements about public files, where the files are here: the last step of ``verify``.
 
-A proof that rests on a number about a public file, such as the slope of an embedding, says that the number is stated. Anyone who
-has the file need not believe it. Parts of products and of releases are examined too, and what several of them state alike is
-computed once.
+A proof that rests on a number about a public file, such as the slope of an embedding, says that the number is stated.
+Anyone who has the file need not believe it. Parts of products and of releases are examined too, and what several of
+them state alike is computed once.
 """
 
 from __future__ import annotations

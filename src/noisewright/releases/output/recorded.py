@@ -1,9 +1,9 @@
 """Ledger records about the folder of a release, and the last step of a release whose process died before it could take it.
 
-The last step of a release is a note in the ledger that its output is complete. A process that is killed after the output appeared
-and before that note leaves a release that is whole in every way but this. The ledger itself can tell: it sealed the lock, the
-lock lists every file, and no one without the ledger's key can make such a lock. Therefore anyone who next looks at the folder with the
-ledger takes the step.
+The last step of a release is a note in the ledger that its output is complete. A process that is killed after the
+output appeared and before that note leaves a release that is whole in every way but this. The ledger itself can tell:
+it sealed the lock, the lock lists every file, and no one without the ledger's key can make such a lock. Therefore
+anyone who next looks at the folder with the ledger takes the step.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ __all__ = ["FolderRecord", "belongs_to", "check_locks", "check_record", "complet
 
 @dataclass(frozen=True)
 class FolderRecord:
-    """Statement of a ledger about a folder: the record at which its lock ends (None: the lock is older than chains), or a problem."""
+    """Statement of a ledger about a folder: the record at which its lock ends (None: the lock is older than chains), or
+    a problem.
+    """
 
     folder: str
     release: str | None = None
     record: int | None = None
     completed: bool = False
-    """Whether its last step was missing, and was taken now."""
+    """True if its last step was missing, and was taken now."""
     problem: str | None = None
 
 

@@ -1,8 +1,8 @@
 """Files that rows point to, such as pictures: they belong to the data, so their contents belong to the digest of the data.
 
 A table of paths is the same table after all pictures were replaced. Therefore the contents follow the table in its digest, in
-the order of the rows. Anyone who changes a file between that and the end of the drawing is noticed by the file's inode, size and
-times, as for the files of a table.
+the order of the rows. Anyone who changes a file between that and the end of the drawing is noticed by the file's inode,
+size and times, as for the files of a table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Outputs that appear whole: a folder is filled under a hidden name next to its target, then takes the target's name in one step.
+"""Outputs that appear whole: a folder is filled under a hidden name next to its target, then takes the target's name in
+one step.
 
 >>> import tempfile
 >>> target = Path(tempfile.mkdtemp()) / "released"
@@ -8,15 +9,16 @@
 >>> [path.name for path in target.iterdir()], [path.name for path in target.parent.iterdir()]
 (['certificate.json'], ['released'])
 
-Until :meth:`Staging.publish`, and after anything that goes wrong (an error, Ctrl-C, SIGTERM), there is the old output and nothing
-else. A process that is killed outright leaves its hidden folder behind; the next :class:`Staging` for the same target removes it
-if its process is provably gone: the name holds the process's number, its start time and the boot and container it ran in. A
-folder that was complete (``belongs``: a ledger sealed it) takes the target's name instead, if nothing else has it.
+Until :meth:`Staging.publish`, and after anything that goes wrong (an error, Ctrl-C, SIGTERM), there is the old output
+and nothing else. A process that is killed outright leaves its hidden folder behind; the next :class:`Staging` for the
+same target removes it if its process is provably gone: the name holds the process's number, its start time and the boot
+and container it ran in. A folder that was complete (``belongs``: a ledger sealed it) takes the target's name instead,
+if nothing else has it.
 
 Where a file system cannot exchange two folders in one step, the old output is first renamed to a hidden backup. A crash in the
 moment between the two renames leaves no output under the target's name; the next use puts the backup back, if it is known to
-be what it says (``belongs``: a ledger sealed it). Anybody who may write beside the target can make a folder of that name, so what
-nobody can vouch for is left where it is, and said.
+be what it says (``belongs``: a ledger sealed it). Anybody who may write beside the target can make a folder of that
+name, so what nobody can vouch for is left where it is, and said.
 """
 
 from __future__ import annotations

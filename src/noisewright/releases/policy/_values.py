@@ -1,7 +1,7 @@
 """A kind of value that a policy is written in: how it is read, what a schema says of it, and how JSON has it.
 
-A reader raises :func:`wrong` with the end of a sentence, which begins with the key: *must be greater than 0; write ...* Pydantic
-carries it to the top, with the path to the key.
+A reader raises :func:`wrong` with the end of a sentence, which begins with the key: *must be greater than 0; write ...*
+Pydantic carries it to the top, with the path to the key.
 
 >>> def even(value: int) -> int:
 ...     if value % 2:

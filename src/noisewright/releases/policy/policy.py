@@ -115,7 +115,7 @@ class UnitPolicy(_Strict):
 
     @property
     def drops(self) -> bool:
-        """Whether rows beyond the bound are left out."""
+        """True if rows beyond the bound are left out."""
         return self.column is not None and self.excess == "first"
 
 

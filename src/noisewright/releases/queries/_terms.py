@@ -69,7 +69,7 @@ class Term:
     sql: str
     bound: int = 0
     wide: bool = False
-    """Whether an integer is written as DECIMAL(38, 0) rather than BIGINT."""
+    """True if an integer is written as DECIMAL(38, 0) rather than BIGINT."""
     literal: str | None = None
 
     def with_sql(self, sql: str, bound: int | None = None) -> Term:

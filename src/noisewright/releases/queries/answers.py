@@ -63,7 +63,7 @@ class QueryPlan:
 
     @property
     def exact(self) -> bool:
-        """Whether it has no noise at all, since neighbours have the same answer."""
+        """True if it has no noise at all, since neighbours have the same answer."""
         return all(s.noise is None for s in self.statistics)
 
     @property
@@ -111,13 +111,17 @@ class QueryPlan:
     # What follows from noisy numbers ------------------------------------------------------------------------------------
 
     def _ends(self, noisy: Mapping[str, Vector]) -> dict[str, tuple[Vector, Vector]]:
-        """Return intervals for the numbers behind the noisy ones, all of them together right with the probability of the level."""
+        """Return intervals for the numbers behind the noisy ones, all of them together right with the probability of
+        the level.
+        """
         drawn = sum(statistic.noise is not None for statistic in self.statistics)
         level = 1 - (1 - LEVEL) / max(drawn, 1)
         return {s.name: interval(s.noise, noisy[s.name], level) for s in self.statistics}
 
     def _columns(self, noisy: Mapping[str, Vector], ends: Mapping[str, tuple[Vector, Vector]]) -> dict[str, pa.Array]:
-        """The answer with its interval, after the columns of bins for a histogram, and the noisy count where one was paid for."""
+        """The answer with its interval, after the columns of bins for a histogram, and the noisy count where one was
+        paid for.
+        """
         aggregate, first = self.query.aggregate, self.statistics[0]
         if aggregate in ("count", "histogram"):
             found = self._with_ends(noisy["count"], ends["count"], lambda v: arrow_array(_int64(np.maximum(v, 0))))

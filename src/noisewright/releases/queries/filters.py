@@ -1,9 +1,9 @@
 """Filters of queries: a condition on one row, written in plain SQL and meaning the same to every engine.
 
 The sensitivity of a filtered answer rests on one fact: whether a row counts depends on *that row alone*. A condition that
-looks at other rows (a subquery, a window), at the position of a row or at chance would break it. Therefore a filter is read here, word
-by word, and written again for the engine that runs it: columns of the table, literals, comparisons, ``AND OR NOT IN BETWEEN LIKE
-IS NULL``, arithmetic, and a few functions.
+looks at other rows (a subquery, a window), at the position of a row or at chance would break it. Therefore a filter is
+read here, word by word, and written again for the engine that runs it: columns of the table, literals, comparisons,
+``AND OR NOT IN BETWEEN LIKE IS NULL``, arithmetic, and a few functions.
 
 Every part has a type, and only like is compared with like, so that no engine has to convert a cell and stumble over it:
 
@@ -18,12 +18,13 @@ Every part has a type, and only like is compared with like, so that no engine ha
 ((CAST("age" AS BIGINT) >= CAST(18 AS BIGINT)) AND (CAST("ward" AS STRING) NOT IN ('A', 'it''s')))
 >>> parse_filter("ward > 5", types)
 Traceback (most recent call last):
-noisewright.core.errors.ParameterError: the filter compares text with a number; compare like with like, and write text in quotes.
+noisewright.core.errors.ParameterError: the filter compares text with a number; compare like with like, and write text
+in quotes.
 >>> parse_filter("age > (SELECT avg(age) FROM t)", types)
 Traceback (most recent call last):
 noisewright.core.errors.ParameterError: the filter uses SELECT, which is neither a column nor a word that filters may use: a \
-filter looks at one row alone, with its columns, numbers, 'text', DATE '2024-05-01', AND OR NOT IN BETWEEN LIKE IS NULL, and the \
-functions abs, ceil, coalesce, day, floor, length, month, trim, year.
+filter looks at one row alone, with its columns, numbers, 'text', DATE '2024-05-01', AND OR NOT IN BETWEEN LIKE IS NULL,
+and the \ functions abs, ceil, coalesce, day, floor, length, month, trim, year.
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ DEEPEST = 40
 
 @dataclass(frozen=True)
 class Filter:
-    """A checked condition: its tokens, each of a kind (``text``, ``column``, ``number`` or ``plain``), and the types it needs."""
+    """A checked condition: its tokens, each of a kind (``text``, ``column``, ``number`` or ``plain``), and the types it
+    needs.
+    """
 
     tokens: tuple[tuple[str, str], ...]
     types: tuple[tuple[str, pa.DataType], ...]

@@ -46,7 +46,9 @@ def interval(noise: Noise | None, noisy: Vector, level: float = LEVEL) -> tuple[
 
 @lru_cache(maxsize=64)
 def _reach(noise: Noise, each: float) -> tuple[int, int]:
-    """Return the distances below and above the observed number at which the true one may lie, where the noise is the same for all."""
+    """Return the distances below and above the observed number at which the true one may lie, where the noise is the
+    same for all.
+    """
     down = _last(lambda far: _chance(noise, 0, far, "or more") > each, FARTHEST)
     return down, _last(lambda far: _chance(noise, 0, -far, "or less") > each, FARTHEST)
 

@@ -5,9 +5,9 @@ gets independent noise, so losses add over the entries that change, and there ar
 
 * a guarantee for the **metric** (``geometric``, ``laplace``, ``snapped-laplace``): a loss of ``epsilon d / l1`` for a change of
   ``d``, in sum at most ``epsilon``;
-* a guarantee between **neighbours** only (``staircase``, ``gaussian``, ``approximate-laplace``), which states nothing better about
-  small changes: each entry is private for ``largest`` at ``epsilon / changed`` and ``delta / changed``, paid ``changed`` times.
-  (No use is made of the smaller noise that an L2 bound would allow Gaussian noise on many entries.)
+* a guarantee between **neighbours** only (``staircase``, ``gaussian``, ``approximate-laplace``), which states nothing
+  better about small changes: each entry is private for ``largest`` at ``epsilon / changed`` and ``delta / changed``,
+  paid ``changed`` times. (No use is made of the smaller noise that an L2 bound would allow Gaussian noise on many entries.)
 
 For one entry the two are the same. The privacy cost is read off the certificate of what is drawn, times :attr:`Noise.times`.
 
@@ -59,7 +59,9 @@ class Noise:
         return self.times * self._claim("delta")
 
     def certificate(self, simulated: bool) -> Certificate:
-        """Return the certificate of one entry; one unit of its metric is the change that ``times`` entries together can suffer."""
+        """Return the certificate of one entry; one unit of its metric is the change that ``times`` entries together can
+        suffer.
+        """
         return certificate_once(self.mechanism, simulated)
 
     @property
@@ -71,7 +73,7 @@ class Noise:
 
     @property
     def added(self) -> bool:
-        """Whether the noise is the same whatever it is added to."""
+        """True if the noise is the same whatever it is added to."""
         return self._added is not None
 
     def clamped(self, number: int) -> int:

@@ -74,7 +74,9 @@ def _bounded(l1: int, largest: int, changed: int) -> Sensitivity:
 
 @dataclass(frozen=True)
 class Statistic:
-    """One aggregate of a table: its SQL, how to read the result, its sensitivity and its noise (None: exact, at no privacy cost)."""
+    """One aggregate of a table: its SQL, how to read the result, its sensitivity and its noise (None: exact, at no
+    privacy cost).
+    """
 
     name: str
     query: str
@@ -89,7 +91,7 @@ class Statistic:
     cells: Cells | None = None
     keys: tuple[Key, ...] = ()
     counted: bool = False
-    """Whether the last key is the column that is counted by its values, and so should have one in every row."""
+    """True if the last key is the column that is counted by its values, and so should have one in every row."""
     where: Filter | None = None
     missing: Literal["refuse", "skip"] = "refuse"
 

@@ -80,7 +80,7 @@ class Value:
 
     @property
     def whole(self) -> bool:
-        """Whether all values are integers."""
+        """True if all values are integers."""
         kind = plain_type(self.type)
         return bool(pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date32(kind))
 

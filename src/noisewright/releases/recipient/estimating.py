@@ -78,7 +78,7 @@ class ColumnEstimate:
     reason: str = ""
     simulated: bool = False
     clamped: bool = False
-    """Whether values out of the declared range were moved to its ends, and are estimated as these."""
+    """True if values out of the declared range were moved to its ends, and are estimated as these."""
 
     @property
     def name(self) -> str:
@@ -269,7 +269,9 @@ def _mean(column: ColumnPlan, bins: Bins, wide: Bins | None, batches: Batches) -
 
 
 def _is_centred(column: ColumnPlan, bins: Bins) -> bool:
-    """Return whether the noise is the same at every value and as likely upwards as downwards, so that it leaves the mean as it is."""
+    """Return whether the noise is the same at every value and as likely upwards as downwards, so that it leaves the
+    mean as it is.
+    """
     below = described(column.mechanism).below if column.mechanism is not None else None
     if below is None:
         return False

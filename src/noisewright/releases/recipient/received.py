@@ -1,7 +1,7 @@
 r"""A release as its recipient has it: the folder alone, without the data, the policy file or the ledger.
 
-What is needed is in the lock (the policy, the types of columns) and in the certificate (what was drawn from). The certificate is
-held to the lock, column by column; ``noisewright verify`` holds all of the folder to both.
+What is needed is in the lock (the policy, the types of columns) and in the certificate (what was drawn from). The
+certificate is held to the lock, column by column; ``noisewright verify`` holds all of the folder to both.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@ r"""The table before, as far as the released one tells: counts for each bar, wit
 
 Only the released counts and the public law of the mechanism take part, so it costs nothing, and shows no more than anyone can
 compute who has the released table. The estimate and its intervals are those of
-:mod:`noisewright.estimation.population.sums`: unbiased except a rest that the whiskers count in, whatever the table looked like.
-Where values have neighbours, bars blend into each other over about the size of the noise, since noise leaves nothing to tell a
-value just below an edge from one just above it; and they are made wider until the whiskers tell something. Where no honest
-interval is known, or none that tells anything, there is no estimate, and a sentence says why.
+:mod:`noisewright.estimation.population.sums`: unbiased except a rest that the whiskers count in, whatever the table
+looked like. Where values have neighbours, bars blend into each other over about the size of the noise, since noise
+leaves nothing to tell a value just below an edge from one just above it; and they are made wider until the whiskers
+tell something. Where no honest interval is known, or none that tells anything, there is no estimate, and a sentence says why.
 
 The chances are those of what is released: from a value in the type of its column, through the mechanism
 (:attr:`~noisewright.core.mechanism.Described.below`, or its channel), to the cells that its output is counted in once it is

@@ -1,4 +1,5 @@
-r"""Where the values of a released column are counted: bars for a chart, and finer cells from which the table before is estimated.
+r"""Where the values of a released column are counted: bars for a chart, and finer cells from which the table before is
+estimated.
 
 Everything is chosen from public parameters and released values. :func:`bins_of` decides, and ``Bins.count`` counts one batch;
 counts of batches and of workers simply add up.

@@ -1,8 +1,8 @@
 """A DuckDB connection whose queries a signal can end: :class:`Connection`.
 
 DuckDB asks for signals while a query runs in the main thread, and replaces what their handlers raise (``KeyboardInterrupt``
-after Ctrl-C) by an error of its own. Therefore the main thread hands every query to another thread and waits for it. An exception that
-arrives meanwhile ends the query and is raised as it is.
+after Ctrl-C) by an error of its own. Therefore the main thread hands every query to another thread and waits for it. An
+exception that arrives meanwhile ends the query and is raised as it is.
 
 >>> connection = Connection(duckdb.connect())
 >>> connection.sql("SELECT 1 + 1").fetchall()

@@ -1,8 +1,8 @@
 r"""CSV and TSV files: a header, one dialect, and types that hold for every row.
 
-The dialect is that of RFC 4180 in UTF-8: the first row names the columns, double quotes protect, a doubled quote stands for one;
-the separator is a tab in ``.tsv`` files, and otherwise the comma, semicolon, tab or bar that the header has most of. An empty
-cell is missing.
+The dialect is that of RFC 4180 in UTF-8: the first row names the columns, double quotes protect, a doubled quote stands
+for one; the separator is a tab in ``.tsv`` files, and otherwise the comma, semicolon, tab or bar that the header has
+most of. An empty cell is missing.
 
 The columns that a policy uses are of the types that it states, and a cell that is not of its column's type refuses the whole
 file; those that it keeps without a type are text, cell by cell, and the others are not looked at. Where there is no policy, a

@@ -1,7 +1,7 @@
 """DuckDB as the reader and the aggregator: connections with bounds, and errors that quote no data.
 
-An error text of DuckDB or Arrow often shows the cell that it stumbled over. :func:`quiet` replaces such an error by a sentence of
-our own; the original is not chained, so that it cannot reach a log either.
+An error text of DuckDB or Arrow often shows the cell that it stumbled over. :func:`quiet` replaces such an error by a
+sentence of our own; the original is not chained, so that it cannot reach a log either.
 
 >>> with quiet("the numbers cannot be read"), connected() as duck:
 ...     duck.sql("SELECT CAST('secret' AS INTEGER)").fetchall()
@@ -90,13 +90,14 @@ def one_database() -> Iterator[None]:
 def connected(
     paths: Sequence[str] = (), *, database: str | None = None, packed: Sequence[str] = ()
 ) -> Iterator[Connection]:
-    """A connection of our own: all cores, bounded memory, rows in their order, in UTC; it reaches what is named and nothing else.
+    """A connection of our own: all cores, bounded memory, rows in their order, in UTC; it reaches what is named and
+    nothing else.
 
     The files at ``paths`` are :data:`FILES` in its SQL. They have plain names for DuckDB (links in a private folder), so that
     nothing in a path is a pattern, an address, a home or a column. A ``database`` is attached as ``source``. Then the door is
     shut: whatever the SQL says, even that of a view in the database, no other file can be read or written, no extension
-    loaded, no setting changed. Temporary tables and views are seen by no one else. ``packed``: files that can be far smaller than
-    what they hold; DuckDB may then hold no more than their sizes allow.
+    loaded, no setting changed. Temporary tables and views are seen by no one else. ``packed``: files that can be far
+    smaller than what they hold; DuckDB may then hold no more than their sizes allow.
 
     >>> with quiet("that is out of reach"), connected() as duck:
     ...     duck.sql("SELECT * FROM read_text('/etc/hostname')").fetchall()
@@ -180,7 +181,9 @@ def quiet(sentence: str, error: type[NoisewrightError] = DataError) -> Iterator[
 
 
 def readable(schema: pa.Schema) -> pa.Schema:
-    """The same schema without its notes, if all names in it, however deep, are text: Arrow does not look before they are used."""
+    """The same schema without its notes, if all names in it, however deep, are text: Arrow does not look before they
+    are used.
+    """
     waiting = list(schema)
     while waiting:
         field = waiting.pop()

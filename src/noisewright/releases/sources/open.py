@@ -1,8 +1,8 @@
 """Where the rows come from, and how they go back: files, tables and frames behind one :class:`Source`.
 
 =================================  =====================================================================================
-a path of a file or a folder       ``.parquet``, ``.csv``, ``.tsv`` (also ``.gz``, ``.zst``), ``.arrow``/``.feather``, ``.jsonl``,
-                                   ``.xlsx``; the files of a folder are read in the order of their names
+a path of a file or a folder       ``.parquet``, ``.csv``, ``.tsv`` (also ``.gz``, ``.zst``), ``.arrow``/``.feather``,
+                                   ``.jsonl``, ``.xlsx``; the files of a folder are read in the order of their names
 ``table@file.duckdb``, ``.sqlite`` a table or view of a database, which reaches no other file
 ``sheet@file.xlsx``                a sheet of a workbook; one that is alone needs no name
 pyarrow, pandas, Polars, DuckDB    tables, record batch readers, frames (lazy ones too) and relations

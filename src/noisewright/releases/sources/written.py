@@ -1,8 +1,9 @@
 """The released table as it was written, read back in the types in which it was released.
 
-A CSV file has no types, and cells do not show them: the categories ``"1"`` and ``"2"`` are text, and a column of true/false is not
-text. The plan of the release knows; so nothing is guessed here, and a quoted empty cell is an empty text, not a missing one.
-Text that a spreadsheet would run comes back as it was: see :mod:`~noisewright.releases.sources.formulas`.
+A CSV file has no types, and cells do not show them: the categories ``"1"`` and ``"2"`` are text, and a column of
+true/false is not text. The plan of the release knows; so nothing is guessed here, and a quoted empty cell is an empty
+text, not a missing one. Text that a spreadsheet would run comes back as it was: see
+:mod:`~noisewright.releases.sources.formulas`.
 
 >>> import tempfile
 >>> path = Path(tempfile.mkdtemp()) / "data.csv"

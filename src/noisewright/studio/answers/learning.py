@@ -40,7 +40,9 @@ class Reached:
     point: Point
     promise: str
     optimum: float | None
-    """Probability of a right guess of the private value under the best mechanism of this distortion, where that can be computed."""
+    """Probability of a right guess of the private value under the best mechanism of this distortion, where that can be
+    computed.
+    """
     optimum_of: str
 
 
@@ -55,7 +57,9 @@ class Learned:
     reached: tuple[Reached, ...]
     blind: float
     raw: float | None
-    """Probability of a right guess by the best attacker from the records as they are; None where there are no attackers here."""
+    """Probability of a right guess by the best attacker from the records as they are; None where there are no attackers
+    here.
+    """
     missing: str
     """Why none was tried."""
     against: str

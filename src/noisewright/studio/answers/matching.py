@@ -1,4 +1,6 @@
-"""Profiles and noisy codes of them: whom codes find, next to the true neighbours, and how often a code is given from all others."""
+"""Profiles and noisy codes of them: whom codes find, next to the true neighbours, and how often a code is given from
+all others.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ class Returned:
     distance: float
     """Between the true profiles."""
     both: bool
-    """Whether it is among the true ones and among those returned."""
+    """True if it is among the true ones and among those returned."""
     known: str = ""
     """Server's knowledge of the distance, as an interval."""
 

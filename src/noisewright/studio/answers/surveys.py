@@ -1,4 +1,6 @@
-"""Surveys on sensitive questions: the device for a guarantee, the shares behind counted answers, the population behind reports."""
+"""Surveys on sensitive questions: the device for a guarantee, the shares behind counted answers, the population behind
+reports.
+"""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Work:
 
     @property
     def busy(self) -> bool:
-        """Whether something is at work."""
+        """True if something is at work."""
         return self._job is not None
 
     def start(self, function: Callable[..., Any], *arguments: Any) -> None:

@@ -44,7 +44,9 @@ def java_home() -> Path:
 
 
 def version_of(java: Path, *options: str) -> int | None:
-    """Return the feature number of a runtime (17, 21, ...), or None if it is not a runtime or does not start with these options."""
+    """Return the feature number of a runtime (17, 21, ...), or None if it is not a runtime or does not start with these
+    options.
+    """
     try:
         said = subprocess.run(
             [java, *options, "-version"], capture_output=True, text=True, timeout=60, check=True

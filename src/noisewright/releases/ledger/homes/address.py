@@ -127,7 +127,9 @@ class Address:
         return f"Address({str(self)!r})"
 
     def connect(self, driver: Any, wait: float) -> Any:
-        """Connect; beyond this machine only with TLS and a certificate that fits the host, unless ``sslmode`` says otherwise."""
+        """Connect; beyond this machine only with TLS and a certificate that fits the host, unless ``sslmode`` says
+        otherwise.
+        """
         context = self._context()
         sock = self._reached(max(wait, 1))
         try:
@@ -172,7 +174,9 @@ class Address:
         return sock
 
     def _context(self) -> ssl.SSLContext | None:
-        """Return whether and how TLS is spoken; None for a socket of this machine, and where nothing is requested on this machine."""
+        """Return whether and how TLS is spoken; None for a socket of this machine, and where nothing is requested on
+        this machine.
+        """
         if self.host.startswith("/"):
             return None
         stated = self.tls or os.environ.get("PGSSLMODE", "")

@@ -207,7 +207,9 @@ def add_later(db: sqlite3.Connection, version: int) -> None:
 
 
 def schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
-    """Every table, index and trigger of a database, also indexes that SQLite made by itself: one more would be searched, too."""
+    """Every table, index and trigger of a database, also indexes that SQLite made by itself: one more would be
+    searched, too.
+    """
     rows = db.execute("SELECT type, name, sql FROM main.sqlite_master")
     return frozenset((type_, name, str(sql)) for type_, name, sql in rows)
 

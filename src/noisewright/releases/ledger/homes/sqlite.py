@@ -190,7 +190,8 @@ def opened(path: Path, wait: float) -> Iterator[SqliteDatabase]:
 
 
 def _settle(db: sqlite3.Connection) -> None:
-    """Write what the journal holds to the file itself, even while others have the ledger open: a copy of one file is enough then.
+    """Write what the journal holds to the file itself, even while others have the ledger open: a copy of one file is
+    enough then.
 
     Where someone reads at this very moment it is left to them, and the journal stays next to the file.
     """

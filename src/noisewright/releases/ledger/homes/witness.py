@@ -2,8 +2,8 @@
 
 A ledger that was replaced by an older copy looks whole, because an older copy is whole. A witness holds a head that this copy
 does not know. Each line is one record in JSON: which ledger (a keyed name, the same for all of its copies), how long its chain
-was, its head, when, and what was charged, so that the charge can be made again where no newer copy is left. A line is added after
-the commit and before anything is published, so a witness may be behind its ledger, and never ahead.
+was, its head, when, and what was charged, so that the charge can be made again where no newer copy is left. A line is
+added after the commit and before anything is published, so a witness may be behind its ledger, and never ahead.
 
 Nothing in a witness comes from the data. It names datasets, columns and privacy costs, so only its owner can read it.
 """

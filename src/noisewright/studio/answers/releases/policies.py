@@ -1,7 +1,7 @@
 r"""A policy that is being written in fields: one form for each column of a table, and the TOML text that they make.
 
-What is typed stays text. A field that is still empty becomes the library's own mark for it, so the sentence that asks for what is
-missing is the library's, too.
+What is typed stays text. A field that is still empty becomes the library's own mark for it, so the sentence that asks
+for what is missing is the library's, too.
 
 >>> column = Column(("age",), "integer", "whole numbers", "geometric", {"low": "0", "high": "", "protect": "5", "epsilon": "1"})
 >>> print(policy_text(Form("clinic", "3", (column,))))
@@ -78,7 +78,7 @@ class Field:
     label: str
     hint: str = ""
     public: bool = False
-    """Whether it must be known without looking at the data."""
+    """True if it must be known without looking at the data."""
     choices: tuple[str, ...] = ()
 
 
@@ -99,12 +99,12 @@ class Column:
 
     @property
     def has_delta(self) -> bool:
-        """Whether its mechanism has a delta."""
+        """True if its mechanism has a delta."""
         return self.protected and accepts(self.mechanism).takes.delta
 
     @property
     def protected(self) -> bool:
-        """Whether it has a mechanism, and so a part of the budget."""
+        """True if it has a mechanism, and so a part of the budget."""
         return self.mechanism not in ("", KEPT)
 
     def value(self, key: str) -> str:

@@ -72,7 +72,7 @@ class Given:
     name: str
     form: Form
     guessed: bool
-    """Whether the types of its columns were guessed from cells."""
+    """True if the types of its columns were guessed from cells."""
     example: str = ""
     digest: str = ""
     """Keyed digest, by which a link recognises the file; empty for folders and databases."""

@@ -1,4 +1,6 @@
-"""The fields of a release: what is known about every column without looking at the data, and who gets how much of the budget."""
+"""The fields of a release: what is known about every column without looking at the data, and who gets how much of the
+budget.
+"""
 
 from __future__ import annotations
 
