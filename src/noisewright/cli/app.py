@@ -78,7 +78,7 @@ def _leave(code: int) -> NoReturn:
     """End the process without taking every module apart first, which takes longer than many a command."""
     if threading.active_count() > 1:  # Python waits for threads that still work
         sys.exit(code)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: what is left takes no longer than to say so
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: nothing is left that takes long
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):

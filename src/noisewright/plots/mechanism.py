@@ -154,7 +154,7 @@ def _rows(axes: Any, channel: Channel) -> None:
     axes.set(xlabel="output", ylabel="probability", ylim=(0, None))
     if (outputs == np.floor(outputs)).all():
         axes.xaxis.get_major_locator().set_params(integer=True)  # there is nothing between integers
-    axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1, 0.5))  # peaks leave no room inside
+    axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1, 0.5))  # peaks leave no space inside
 
 
 def _heat_map(figure: Any, axes: Any, channel: Channel, reports: list[str] | None = None) -> None:
@@ -186,7 +186,7 @@ def _chances(axes: Any, mechanism: Mechanism) -> None:
     """The exact chances of numbers about a few secrets, in bars that hold whole steps of the lattice that numbers lie on.
 
     Bars of another width would hold now more and now fewer of its points, and draw a comb that is not there. What is moved to
-    a wall is heaped on a single point, of which no density can be drawn: the legend says how much it is.
+    a bound is heaped on a single point, of which no density can be drawn: the legend says how much it is.
     """
     below = described(mechanism).below
     assert below is not None
@@ -221,7 +221,7 @@ def _walls(mechanism: Mechanism) -> list[float]:
 def _heaps(
     below: Callable[[Any, Any], Any], secrets: NDArray[np.float64], walls: list[float], step: float
 ) -> dict[float, NDArray[np.float64]]:
-    """For each wall the chance that the output is just there, where that is far above what is next to it."""
+    """For each bound the chance that the output is just there, where that is far above what is next to it."""
     found = {}
     for wall in walls:
         here, left, right = (
@@ -267,7 +267,7 @@ def _simulated(axes: Any, mechanism: Mechanism) -> None:
 
 
 def _some_secrets(mechanism: Mechanism) -> list[Any]:
-    """Values that the mechanism takes: near the walls of its range where it has one, else about zero."""
+    """Values that the mechanism takes: near the bounds of its range where it has one, else about zero."""
     stated = described(mechanism).scale
     scale = 1.0 if stated is None else float(stated)
     feasible = getattr(mechanism, "feasible", None) or getattr(mechanism, "within", None)

@@ -144,7 +144,7 @@ def _bars(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
         axes.plot(spots, np.asarray(truth)[shown], "_", color=COLOURS[1], markersize=14, label="truth")
     axes.set(ylabel="share of the population", ylim=(0, None))
     if truth is not None or found.low is not None:
-        axes.set_ylim(top=1.15 * axes.get_ylim()[1])  # room for the legend above the bars
+        axes.set_ylim(top=1.15 * axes.get_ylim()[1])  # space for the legend above the bars
         axes.legend(frameon=False, fontsize=9, ncols=3)
     names = _names(found, shown, 20)
     crowded = _crowded(names)

@@ -40,7 +40,7 @@ LINE = 0.2
 
 def draw_survey(plan: Survey) -> Figure:
     """The device, its place among the private designs, and the margin of error by the number of respondents."""
-    figure = blank_figure(13, 3.7)  # first, as it tells whether there is anything to draw with
+    figure = blank_figure(13, 3.7)  # first, because it checks that drawing is possible
     parts = _parts(plan)
     list_height = LINE * len(parts) + 0.1
     figure.set_size_inches(13, 3.7 + list_height)
@@ -74,7 +74,7 @@ def _parts(plan: Survey) -> list[tuple[str, str, int]]:
 
 
 def _wheel(axes: Any, below: Any, parts: list[tuple[str, str, int]]) -> None:
-    """The cases as a ring, and their names in a list below it, where there is room for any length and any small slice."""
+    """The cases as a ring, and their names in a list below it, where there is space for any length and any small slice."""
     names, colours, cases = zip(*parts, strict=True)
     wedges, _ = axes.pie(
         cases,
@@ -155,7 +155,7 @@ def _margins(axes: Any, plan: Survey) -> None:
         )
         if one > 0:  # asking everyone directly leaves no error
             axes.loglog(counts, one / np.sqrt(counts), color=colour, linestyle=style, linewidth=1.6, label=name)
-    axes.set_ylim(top=2 * axes.get_ylim()[1])  # room for the words next to the leftmost point there can be
+    axes.set_ylim(top=2 * axes.get_ylim()[1])  # space for the words next to the leftmost point there can be
     axes.axvline(plan.respondents, color=INK, linewidth=0.8, linestyle=":")
     axes.plot(plan.respondents, plan.margin, "o", color=COLOURS[1], markersize=6)
     # Margins are read as shares and respondents as counts, neither as powers of ten.

@@ -50,12 +50,12 @@ NO_PROMISE = 50
 BEYOND_SENSE = 700
 """A part that costs more is refused: the odds that it allows are beyond what a float holds, e^709."""
 LIKE_A_GUESS = 0.9
-"""A category that is wrong this often, next to how often a blind guess is, tells hardly anything."""
+"""A category that is wrong this often, next to how often a blind guess is, shows hardly anything."""
 
 
 @dataclass(frozen=True)
 class BudgetLeft:
-    """Statement of a ledger before a release: what is left of the budget of its dataset, and whether the release fits."""
+    """Statement of a ledger before a release: the rest of the budget of its dataset, and whether the release fits."""
 
     epsilon: Fraction
     delta: Fraction

@@ -50,7 +50,7 @@ def plan(
     """Return the guarantee, privacy cost and accuracy of a release. Nothing is sampled, spent or written.
 
     ``data``: what :func:`~noisewright.releases.run.release` takes, except frames of Spark. ``ledger``: the one that is asked
-    what is left; by default the policy's or this user's. ``target_error``: the wanted expected error of some columns or
+    the rest; by default the policy's or this user's. ``target_error``: the wanted expected error of some columns or
     answers by name; the plan's policy then has the smallest epsilons that reach them. ``raise_budget``: of a release that
     accepts a larger budget than the ledger has. ``witness`` and ``separate_people``: as for a release.
 

@@ -167,17 +167,18 @@ def release(
 ) -> Release:
     """Protect a table under a policy.
 
-    ``data``: a path, or a table of pyarrow, pandas, Polars, DuckDB or Spark; what comes back is of the same kind. ``output``: a
+    ``data``: a path, or a table of pyarrow, pandas, Polars, DuckDB or Spark; the result is of the same kind. ``output``: a
     folder for the table, the answers, the certificate, the report and the lock; it appears whole or not at all. If it holds the
     release of these data under this policy already, that is read and nothing is drawn, unless ``again``: a second draw costs
     the whole privacy cost again. The ledger has the data again wherever that release went: another ``format`` of it is
     a copy of the same rows, which costs nothing, and what would pay twice is refused. ``replace``: an earlier output of
     something else may be replaced, if nothing else lies in its folder. ``ledger``: where the spend is recorded, a file or the
-    URL of a PostgreSQL database; the policy's, or that of this user, by default. ``witness``: a file that is given of
-    every spend, in addition that of this user, so that an older copy of the ledger is noticed. ``separate_people``: why
-    data that were released under another dataset name are about other people here; it is recorded. ``release_id``:
-    under which name the ledger records the release; by default one is made up. ``seed`` makes a simulation: repeatable,
-    not recorded, and marked as not for release. ``warn`` is called with each caution before anything is spent.
+    URL of a PostgreSQL database; the policy's, or this user's, by default. ``witness``: a file to which
+    every spend is reported, in addition to this user's, so that an older copy of the ledger is noticed.
+    ``separate_people``: why data that were released under another dataset name are about other people here; it is
+    recorded. ``release_id``: under which name the ledger records the release; by default one is made up. ``seed`` makes
+    a simulation: repeatable, not recorded, and marked as not for release. ``warn`` is called with each caution before
+    anything is spent.
     """
     policy, name = as_policy(policy), new_id() if release_id is None else release_id
     check_release_id(name)

@@ -128,7 +128,7 @@ class Guard:
 
 
 class _Answer:
-    """One request on its way: its body is counted, and what comes back gets the headers of the house."""
+    """One request on its way: its body is counted, and the result gets the headers of Noisewright."""
 
     def __init__(self, guard: Guard, scope: Scope, receive: Receive, send: Send) -> None:
         self.guard, self.scope, self.receive, self.send = guard, scope, receive, send

@@ -20,7 +20,7 @@ __all__ = ["LONGEST_LINK", "LONGEST_VALUE", "MOST_OPTIONS", "Task", "read_query"
 
 MOST_OPTIONS = 40
 LONGEST_VALUE = 50_000
-"""A link holds what a person typed; more is someone trying things."""
+"""A link holds a person's text; more is someone trying things."""
 LONGEST_LINK = 60_000
 """The server takes no longer addresses."""
 

@@ -77,7 +77,7 @@ class Visit:
     awaited: list[Callable[[], None]] = field(default_factory=list)
     """Functions that wait for work with the files which goes on when the page is closed."""
     goes_on: list[Callable[[], bool]] = field(default_factory=list)
-    """Functions that tell whether such work goes on."""
+    """Functions that return whether such work goes on."""
     digests: dict[str, str] = field(default_factory=dict)
     """The keyed digests of the files that were given, by their paths."""
     inherited: list[Path] = field(default_factory=list)

@@ -98,7 +98,7 @@ def _round_trip(kind: Kind, column: pa.Array, size: int | None) -> str | None:
 
 
 def _comparable(column: pa.Array, out: pa.DataType) -> bool:
-    """Return whether what comes out is what went in, in another type at most; not for paths, in whose place are files."""
+    """Return whether the output is the input, in another type at most; not for paths, in whose place are files."""
     if column.type == out:
         return True
     try:

@@ -155,7 +155,7 @@ def _parted(metric: Metric, first: Any, second: Any) -> tuple[list[Any], float, 
             middle = (low + high) / 2
             halves = [[_label(point[()]) for point in half] for half in ((low, middle), (middle, high))]
             left, right = (float(metric.distance(*half)) for half in halves)
-            # What is not told apart in either half: floats that come out this way or that, as they lie in an array.
+            # Values not distinguished in either half: floats that come out this way or that, as they lie in an array.
             if not left and not right:
                 break
             pair, rounded = (halves[0], left) if left > right else (halves[1], right)

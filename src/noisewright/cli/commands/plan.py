@@ -158,7 +158,7 @@ def default_ledger() -> str:
 
 
 def data_of(policy: Policy, data: str | None) -> Any:
-    """The data that a command is about: the argument, or what the policy names."""
+    """The data that a command is about: the argument, or the policy's choice."""
     from noisewright.core.errors import ParameterError
 
     found = data if data is not None else policy.data_path()
@@ -269,7 +269,7 @@ def measured_rows(found: Plan) -> list[tuple[str, str]]:
 
 
 def parts_table(found: Plan, solved: bool = False) -> RenderableType:
-    """One line for every part: what, how, what it costs between which values, and how far off answers are."""
+    """Return one line for every part: its column, mechanism, privacy cost, protected values, and the error of answers."""
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
@@ -314,7 +314,7 @@ def _data_rows(found: Plan, inspected: bool) -> list[tuple[str, str]]:
 
 
 def _budget_row(found: Plan) -> tuple[str, str]:
-    """The budget, what is left of it, and whether the ledger would take this release; if not, why."""
+    """The budget, the rest of it, and whether the ledger would take this release; if not, why."""
     from noisewright.core.exact import upward
     from noisewright.releases.ledger.records import downward
 

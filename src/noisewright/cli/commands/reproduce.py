@@ -1,4 +1,4 @@
-"""``noisewright reproduce``: run published experiments again, and show what is found next to what was reported.
+"""``noisewright reproduce``: run published experiments again, and show the findings next to the reported results.
 
 The experiments are modules of a checkout (``experiments/``). This command lists them, runs them, and prints their results;
 everything that is computed is theirs.

@@ -150,7 +150,7 @@ def _is_there(target: Path, content: bytes) -> bool:
         if read_input(target, len(content)) == content:
             return True
     except (FileNotFoundError, NotADirectoryError, ValueError):
-        return False  # writing it states what is wrong with the place
+        return False  # writing it reports the problem with the place
     except OSError:
         pass
     raise ParameterError(f"{target} is there already and is another file; move it away, or choose another place.")

@@ -143,7 +143,7 @@ def facts(rows: Iterable[tuple[str, str]], indent: int = 2) -> RenderableType:
 
 
 def heading(name: str, verdict: str = "", style: str = "") -> RenderableType:
-    """A name, and what was found about it."""
+    """A name, and the findings about it."""
     from rich.text import Text
 
     text = Text(printable(name), style="bold")
@@ -182,7 +182,7 @@ def chance(value: float) -> str:
 
 
 def at_most(gap: float) -> str:
-    """A bound on what is left to gain, rounded up; what is below a millionth is not told from that.
+    """A bound on the remaining gain, rounded up; anything below a millionth is not distinguished from a millionth.
 
     >>> at_most(2.55e-12), at_most(0.01234)
     ('0.000001', '0.0124')
@@ -221,7 +221,7 @@ def working(what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def counting(what: str, unit: str = "rows") -> Iterator[Callable[..., None] | None]:
-    """A progress bar on a terminal's stderr, told of what is done, of the total and perhaps of what to say; nothing
+    """A progress bar on a terminal's stderr, given the progress, the total and an optional message; nothing
     elsewhere.
     """
     if not sys.stderr.isatty():
@@ -246,7 +246,7 @@ def counting(what: str, unit: str = "rows") -> Iterator[Callable[..., None] | No
 
 
 def _in_one_line(part: Any) -> None:
-    """Spell out line breaks within the texts of a page, so that no name can look like a line of its own."""
+    """Write out line breaks within the texts of a page, so that no name can look like a line of its own."""
     if hasattr(part, "plain"):
         bare = part.plain.lstrip("\n")
         if "\n" in bare:

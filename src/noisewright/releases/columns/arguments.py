@@ -1,6 +1,6 @@
 r"""From the values of a policy to the parameters of a mechanism, for the columns that they are about.
 
-A policy has checked the kinds of all values, and numbers are exact already. What is left depends on the columns:
+A policy has checked the kinds of all values, and numbers are exact already. The rest depends on the columns:
 
 * a date stands for its day number, a date with a clock for its second, as :mod:`noisewright.releases.kinds.dates` counts them;
 * labels (the parameter that lists the secrets) are a list, a number of them, or text such as ``"0..120"``; a list inside is a

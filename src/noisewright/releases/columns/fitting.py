@@ -6,7 +6,7 @@ r"""A mechanism fitted to what a column is to protect, and what it really costs.
 * within a radius: these are ``epsilon`` and ``protect``;
 * for a sensitivity: that is ``protect``, or for ``"any"`` the width of ``within``;
 * for a unit of its metric: it gets ``epsilon`` over ``protect``, for ``"any"`` over the largest distance between two of its
-  points. A metric that is not named is that of the line.
+  points. A metric that is not named is the line's.
 
 None of this is trusted. The privacy cost is computed from the claim in the mechanism's certificate, with rounding to
 its lattice (:mod:`noisewright.releases.columns.prices`), and where it would be above ``epsilon`` the mechanism is made

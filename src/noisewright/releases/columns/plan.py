@@ -214,7 +214,7 @@ class ColumnPlan:
     def perturb(
         self, arrays: Sequence[Any], rng: np.random.Generator | None = None, coded: bool = False
     ) -> list[pa.Array]:
-        """One draw for every row of the given columns, labels perhaps ``coded``; a :class:`DataError` never tells a value."""
+        """One draw for every row of the given columns, labels perhaps ``coded``; a :class:`DataError` never shows a value."""
         if self.secret is None:
             return [visible(c.combine_chunks() if isinstance(c, pa.ChunkedArray) else c) for c in arrays]
         given, mask = self._present(arrays, self.secret)

@@ -2,7 +2,7 @@ r"""Privacy cost of the perturbation of one value: the privacy loss between two 
 
 A mechanism's certificate claims an exact ``epsilon`` for each unit of its metric (or between neighbours one unit apart).
 Many mechanisms round a value to a public lattice of step h first, and their claim is about lattice points. Therefore
-the distance that the claim is requested is the protected one *after rounding* (``Metric.after_rounding``):
+the distance for which the claim is evaluated is the protected one *after rounding* (``Metric.after_rounding``):
 
 ==========================================  ===========================================================
 claim                                       distance after rounding, for a protected distance p
@@ -70,7 +70,7 @@ def charge(mechanism: Mechanism, protect: Fraction, columns: int = 1) -> tuple[F
     own = mechanism.map(1.0 if metric.uniform else cast("float", protect * factor))
     if math.isinf(own):
         raise ParameterError("nothing is promised at this distance; protect less.")
-    # Floats are rounded up, which alone must not make a privacy cost larger than what is proved.
+    # Floats are rounded up, which alone must not make a privacy cost larger than the proved one.
     if claim and Fraction(own) > claim * units * (1 + Fraction(1, 1 << 40)):
         units = Fraction(own) / claim
     return claim, units

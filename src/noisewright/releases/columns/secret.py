@@ -1,6 +1,6 @@
 r"""The columns that form one secret: of which kind each is, and the way to the values of a mechanism and back.
 
-The kind of a column is what the policy states; or what the mechanism takes, where that kind holds the column's type
+The kind of a column is the one that the policy states; or the input of the mechanism, where that kind holds the column's type
 (free text is told from text in no other way); or else the kind of its type. What a mechanism is given then follows from
 what it declares (:class:`~noisewright.core.mechanism.Takes`), and nothing from the names of its parameters.
 
@@ -61,7 +61,7 @@ class Secret:
 
     @property
     def output_kinds(self) -> tuple[Kind, ...]:
-        """The kinds of what comes out: what the mechanism says that it gives, or those of the columns."""
+        """The kinds of the output: what the mechanism says that it gives, or those of the columns."""
         gives = self.takes.gives
         return self.kinds if gives is None or gives not in KINDS else (kind_named(gives),) * len(self.kinds)
 

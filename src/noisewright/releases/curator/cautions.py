@@ -128,7 +128,7 @@ def _row(duck: Connection, wanted: Sequence[str], relation: str) -> tuple[Any, .
 
 
 def _listed(column: ColumnPlan) -> bool:
-    """Return whether values can be told apart one by one: vectors, documents and pictures hardly ever occur twice."""
+    """Return whether values can be distinguished one by one: vectors, documents and pictures hardly ever occur twice."""
     return all(kind is None or kind.labels for kind in column.kinds)
 
 

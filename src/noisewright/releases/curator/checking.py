@@ -11,8 +11,7 @@
 >>> with engine_for("local", source) as engine:
 ...     check_data(make_plan(policy, source.types), engine, source)
 Traceback (most recent call last):
-noisewright.core.errors.DataError: column 'age' has missing values; say missing = "keep" to leave them missing for all
-to see, ...
+noisewright.core.errors.DataError: column 'age' has missing values; say missing = "keep" to leave them missing for all to see, ...
 """
 
 from __future__ import annotations

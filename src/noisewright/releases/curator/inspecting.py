@@ -54,7 +54,7 @@ date, or blanks around a number."""
 
 @dataclass(frozen=True)
 class Inspected:
-    """One column (or the units of a table) next to what the policy states of it."""
+    """One column (or the units of a table) next to the policy's statement of it."""
 
     name: str
     rows: int

@@ -1,4 +1,4 @@
-r"""A policy to start from: the names and types of a table's columns, and what must be decided about each of them.
+r"""A policy to start from: the names and types of a table's columns, and the decisions about each of them.
 
 What goes into a policy is published with every release, so a range or a list of categories must be known without looking at the
 data. Where it is to stand, the policy states ``"FILL IN"``, and is refused until someone has. ``from_data`` copies the smallest
@@ -145,7 +145,7 @@ def _likely(cells: pa.Array) -> pa.DataType:
 
 
 def _respelled(source: Source, types: Mapping[str, pa.DataType]) -> dict[str, str]:
-    """The columns of text of a file without types that hold numbers or dates in another spelling, and what is to be done."""
+    """The columns of text of a file without types that hold numbers or dates in another form, and what is to be done."""
     texts = [name for name, type_ in types.items() if pa.types.is_string(type_)] if source.format == "csv" else []
     first = next(iter(source.batches(texts)), None) if texts else None
     found: dict[str, str] = {}

@@ -16,7 +16,7 @@ KEPT = 16 << 20
 
 
 def in_blocks(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.RecordBatch]:
-    """The same rows in batches of exactly ``size`` rows, the last one of what is left.
+    """The same rows in batches of exactly ``size`` rows, the last one smaller.
 
     >>> [block.num_rows for block in in_blocks(pa.table({"x": range(10)}).to_batches(max_chunksize=3), 4)]
     [4, 4, 2]

@@ -109,7 +109,7 @@ def random_places(keys: NDArray[np.int64], more: Bits) -> NDArray[np.int64]:
 
 
 def _by_first_half(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The places of keys sorted by their upper 32 bits, which tell nearly all apart: in two passes, each as fast as
+    """The places of keys sorted by their upper 32 bits, which distinguish nearly all: in two passes, each as fast as
     counting.
     """
     lower, upper = (keys >> 32).astype(np.uint16), (keys >> 48).astype(np.int16)

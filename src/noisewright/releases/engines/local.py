@@ -44,7 +44,7 @@ __all__ = ["LocalEngine", "check_writable", "needed", "rows_writer"]
 GROUPED = 8
 """Blocks in a row group of the Parquet output."""
 LONGEST_LINE = 1_900_000
-"""Bytes of the texts in a row of a CSV file, which leaves room for its other cells."""
+"""Bytes of the texts in a row of a CSV file, which leaves space for its other cells."""
 
 
 class LocalEngine:
@@ -252,7 +252,7 @@ def check_writable(format: OutputFormat, schema: pa.Schema) -> None:
 
 
 def _check_room(source: Source, plans: Sequence[ColumnPlan], format: OutputFormat) -> None:
-    """Refuse what cells have no room for, before anything is spent: rows, and texts that are released as they are."""
+    """Refuse what cells have no space for, before anything is spent: rows, and texts that are released as they are."""
     if format == "xlsx" or format.startswith("csv"):
         kept = [name for plan in plans if plan.mechanism is None for name in plan.names]
         texts = [name for name in kept if is_text(visible_type(source.schema.field(name).type))]

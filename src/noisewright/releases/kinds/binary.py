@@ -85,7 +85,7 @@ class Image(Kind):
         return None
 
     def block_rows(self, type_: pa.DataType, size: int | None = None) -> int:
-        """As many as there is room for pixels; few where a mechanism does not say how many pixels a picture has."""
+        """As many as there is space for pixels; few where a mechanism does not say how many pixels a picture has."""
         return rows_of(PICTURE_BYTES if size is None else max(size, CELL_BYTES))
 
     def under(self, folder: str) -> Image:

@@ -28,7 +28,7 @@ __all__ = ["fits", "fits_json", "recast"]
 
 
 def recast(column: Any, wanted: pa.DataType) -> Any:
-    """A column in the wanted type; ``ValueError``, which tells no value, if one of its values is not of that type.
+    """A column in the wanted type; ``ValueError``, which shows no value, if one of its values is not of that type.
 
     Times keep their unit and their zone.
     """
@@ -64,7 +64,7 @@ def _converted(column: Any, have: Kind | None, want: Kind | None, wanted: pa.Dat
 
 
 def fits(cells: pa.Array, type_: pa.DataType) -> bool:
-    """Return whether every cell of text that is not missing is a plain spelling of a value of this type.
+    """Return whether every cell of text that is not missing is a plain form of a value of this type.
 
     >>> fits(pa.array(["1", "-20", None]), pa.int64()), fits(pa.array(["1", "007"]), pa.int64())
     (True, False)

@@ -2,12 +2,12 @@ r"""Type of the content of a column: :class:`Kind`, the extension point between 
 a mechanism.
 
 A kind answers, for every part of a release, what that part would otherwise have to guess from an Arrow type: which types it
-holds, how files without types spell it, how a column is read for a mechanism and written back, what is missing, how values of a
+holds, how files without types write it, how a column is read for a mechanism and written back, what is missing, how values of a
 policy stand in it, how it is charted and aggregated, and how many rows of it make a block.
 
 The words of a policy are the names of kinds: ``types = { visit = "date" }``. A package adds one with an entry point of
 the group ``noisewright.kinds`` that leads to an instance of a subclass; :func:`noisewright.testing.check_kind` tells
-whether it keeps what is guaranteed here:
+whether it keeps these guarantees:
 
 * a value that is read and written back is the same, up to what its type cannot hold;
 * what is missing stays missing, and nothing else becomes it;
@@ -75,7 +75,7 @@ class Kind:
     plain: pa.DataType
     """The plain Arrow type, in which values are put that have no type of their own."""
     typeless: bool = True
-    """True if files without types (CSV, JSON lines) can spell it, as text that is cast to the plain type."""
+    """True if files without types (CSV, JSON lines) can write it, as text that is cast to the plain type."""
     wider: str = "text"
     """The kind that someone may have meant instead, where a value does not fit."""
     castable: frozenset[str] = frozenset()
@@ -181,7 +181,7 @@ class Kind:
     # Text ---------------------------------------------------------------------------------------------------------------
 
     def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Return whether every cell of text that is not missing is a plain spelling of a value of this type."""
+        """Return whether every cell of text that is not missing is a plain form of a value of this type."""
         if not self.typeless:
             return False
         try:

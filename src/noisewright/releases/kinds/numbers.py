@@ -78,7 +78,7 @@ class Integer(Kind):
         return can_hold_whole(numbers, _ends(self.output_type(type_)))
 
     def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Return whether every cell is an integer in its plain spelling: ``007`` is a code, not a number."""
+        """Return whether every cell is an integer in its plain form: ``007`` is a code, not a number."""
         try:
             values = arrow_cast(cells, type_)
         except pa.ArrowInvalid:

@@ -66,12 +66,12 @@ def kind_named(name: str) -> Kind:
 
 
 def kind_names() -> tuple[str, ...]:
-    """All names, the house's own first."""
+    """All names, Noisewright's own first."""
     return tuple(KINDS)
 
 
 def kind_of(type_: pa.DataType) -> Kind | None:
-    """The first kind that holds an Arrow type, the house's own first; None for a type that no mechanism takes.
+    """The first kind that holds an Arrow type, Noisewright's own first; None for a type that no mechanism takes.
 
     Where several kinds hold a type (text and documents, bytes and pictures) the plainer one comes first, and a policy or a
     mechanism says where it is another.
@@ -80,9 +80,10 @@ def kind_of(type_: pa.DataType) -> Kind | None:
 
 
 def every_kind() -> Iterator[Kind]:
-    """All kinds, the house's own first; other packages are only looked for after those, and one that is broken is passed over.
+    """All kinds, Noisewright's own first; other packages are only looked for after those, and one that is broken is
+    passed over.
 
-    Anyone who asks for that one by its name is given what is wrong with it.
+    Anyone who asks for that one by its name is given the problem with it.
     """
     yield from map(kind_named, _PLACES)
     for name in KINDS:

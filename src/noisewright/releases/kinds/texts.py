@@ -25,7 +25,7 @@ DOCUMENT_BYTES = 2048
 
 @dataclass(frozen=True)
 class Text(Kind):
-    """Text, also with a dictionary; what comes out is plain utf8."""
+    """Text, also with a dictionary; the output is plain utf8."""
 
     def holds(self, type_: pa.DataType) -> bool:
         """Text of any width; also in a dictionary."""

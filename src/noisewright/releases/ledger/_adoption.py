@@ -37,7 +37,7 @@ class Lost:
 def charge_record(
     db: Database, release: str, dataset: str, also: Sequence[str], policy: str, items: Sequence[Charge]
 ) -> Mapping[str, Any]:
-    """Return what a witness is given of a spend, inside its transaction."""
+    """Return the witness's record of a spend, inside its transaction."""
     scope, neighbours, epsilon, delta = db.execute(
         "SELECT d.scope, d.neighbours, b.epsilon, b.delta FROM datasets d JOIN budgets b ON b.dataset = d.number "
         "WHERE d.name = ? ORDER BY b.number DESC LIMIT 1",

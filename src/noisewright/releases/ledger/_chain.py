@@ -1,4 +1,4 @@
-r"""The chain of a ledger: every record holds a keyed digest of what it states and of everything that came before it.
+r"""The chain of a ledger: every record holds a keyed digest of its statements and of everything that came before it.
 
 With the ledger's key :math:`k`, records :math:`r_1, r_2, \ldots` and the digest of the beginning :math:`h_0`, it is
 :math:`h_i = \mathrm{HMAC}_k(h_{i-1}, r_i)`. No one without the key can change, leave out, exchange or add a record and find

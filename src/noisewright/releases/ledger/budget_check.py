@@ -36,15 +36,15 @@ __all__ = [
 
 
 AnyLedger = Ledger | str | os.PathLike[str] | None
-"""A ledger or the name of its file; None: the policy's, or that of this user."""
+"""A ledger or the name of its file; None: the policy's, or this user's."""
 
 
 Witness = str | os.PathLike[str] | None
-"""A file that is given of every spend; None: that of this user alone."""
+"""File to which every spend is reported; None: this user's alone."""
 
 
 def ledger_of(ledger: AnyLedger, policy: Policy, witness: Witness = None) -> Ledger:
-    """The ledger that is named, or else the policy's, or else that of this user; it is made if it is not there."""
+    """The ledger that is named, or else the policy's, or else this user's; it is made if it is not there."""
     return _with(ledger, witness) if isinstance(ledger, Ledger) else Ledger(_named(ledger, policy), witness=witness)
 
 

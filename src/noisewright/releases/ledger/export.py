@@ -102,7 +102,7 @@ def _amount(epsilon: Fraction, delta: Fraction, down: bool = False) -> dict[str,
 
 
 def _spelled(value: Fraction, down: bool) -> str:
-    """The exact fraction; sums of very unlike fractions, which no reader could spell out, are rounded towards privacy."""
+    """The exact fraction; sums of very unlike fractions, which no reader could write out, are rounded towards privacy."""
     if value.denominator.bit_length() > LARGEST_SPELLED:
         scaled = value * 10**30
         value = Fraction(floor(scaled) if down else -floor(-scaled), 10**30)

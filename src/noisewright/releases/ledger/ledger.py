@@ -1,4 +1,4 @@
-r"""The ledger: what was spent of a budget, remembered before anything is drawn and never forgotten.
+r"""Ledger of the spends of a budget, recorded before anything is sampled and never forgotten.
 
 A dataset has a budget: what all releases together may cost one unit. Losses add up under composition, so a release with parts
 :math:`(\varepsilon_i, \delta_i)` is recorded as :math:`\sum \varepsilon_i, \sum \delta_i`, in exact fractions, if everything
@@ -136,7 +136,7 @@ class Ledger:
     ``path``: a file, or ``postgresql://USER@HOST/DATABASE``. Without one it is the ledger of this user
     (``$NOISEWRIGHT_LEDGER``, or a file in the home folder). Every call opens it again and waits up to ``wait`` seconds
     for other processes, so an object may be shared by threads, forked and pickled. ``witness``: a file that keeps the
-    heads of the chain in addition to that of this user (:mod:`noisewright.releases.ledger.homes.witness`).
+    heads of the chain in addition to this user's (:mod:`noisewright.releases.ledger.homes.witness`).
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class Ledger:
     ) -> Result:
         """Run one transaction, again if others get in its way; what it records is added to the chain, then to the witnesses.
 
-        What an older ledger holds is added to the chain first. ``charged``: what a witness is given of a spend.
+        The content of an older ledger is added to the chain first. ``charged``: the witness's record of a spend.
         ``adopting``: it may go on although a witness knows better.
         """
         for left in reversed(range(TRIES)):
@@ -618,7 +618,7 @@ class Ledger:
     def fingerprint(self, content: bytes | Iterable[bytes], nonce: bytes) -> str:
         """A keyed hash (HMAC-SHA256) of data that only this ledger can compute; a plain hash would confirm guesses.
 
-        With a fresh ``nonce`` of 32 bytes for each release, two published fingerprints do not tell whether the data are
+        With a fresh ``nonce`` of 32 bytes for each release, two published fingerprints do not show whether the data are
         the same.
         """
         if len(nonce) != NONCE_BYTES:

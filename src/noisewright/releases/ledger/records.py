@@ -86,7 +86,8 @@ class Terms:
 
 @dataclass(frozen=True)
 class Charge:
-    """One part of a release: what it costs one unit, and between which values that is guaranteed (``guarantee``, in words).
+    """One part of a release: its privacy cost for one unit, and between which values that is guaranteed (``guarantee``,
+    in words).
 
     ``protected``: the same for columns, so that a dataset keeps to it. A column that is released as it is has the kind "kept",
     one that is changed without an epsilon the kind "changed"; neither is bounded by anything.
@@ -127,7 +128,9 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Spend:
-    """A spend that is on the disk. With scope ``unit``, what is left is that of a unit that took part in every release."""
+    """A spend that is on the disk. With scope ``unit``, the remaining budget is that of a unit that took part in every
+    release.
+    """
 
     release_id: str
     dataset: str

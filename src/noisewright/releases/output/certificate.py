@@ -89,7 +89,7 @@ class ReleaseCertificate:
         return json.dumps(self.document, indent=1, ensure_ascii=True) + "\n"
 
     def verify(self) -> list[str]:
-        """Prove everything again, with integers alone; what is proved, sentence by sentence, or a :class:`CertificateError`.
+        """Prove everything again, with integers alone; the proof, sentence by sentence, or a :class:`CertificateError`.
 
         A release with floating parts is not proved as a whole; the error then says what is, and what is not.
         """
@@ -111,7 +111,7 @@ class ReleaseCertificate:
 
 
 def _context(column: ColumnPlan) -> dict[str, Any]:
-    """Columns that were changed without an epsilon: by which file, what is guaranteed in its place, and what was measured."""
+    """Columns that were changed without an epsilon: by which file, the guarantee in its place, and what was measured."""
     stated: Any = None if column.mechanism is None else column.mechanism.guarantee
     return {
         "columns": list(column.names),

@@ -1,10 +1,10 @@
-"""``policy.lock``: what a release was made with, so that it can be told apart from another one and its files checked.
+"""``policy.lock``: what a release was made with, so that it can be distinguished from another one and its files checked.
 
 It holds the program's versions, the policy and its digest, the names and types of the columns that it uses (and of no others),
 the engine, where random bits came from, the time, and the SHA-256 of every file that was written, also of each file of
 a table in many. The data are named by a *keyed* fingerprint only (an HMAC under the ledger's secret key, with a nonce
 of its own): a plain hash of a table of which all but one value is known would confirm a guess of that value, and one
-without a nonce would tell whether the table changed between two releases. The lock of a release ends with a seal,
+without a nonce would show whether the table changed between two releases. The lock of a release ends with a seal,
 another HMAC under that key: anyone who changes a file and its hash in the lock cannot make it. It also keeps the head
 of the ledger's chain: a ledger that does not know this head has lost what it recorded before.
 

@@ -1,4 +1,4 @@
-r"""``verify``: prove a certificate, a file of one, or the folder of a release, and say what is proved.
+r"""``verify``: prove a certificate, a file of one, or the folder of a release, and state the proof.
 
 Nothing is believed but claims and integers: :mod:`noisewright.core.certificates.checker.checker` proves them again. The
 files of a folder must in addition be those of one release (:mod:`noisewright.releases.output.folder_check`).
@@ -195,7 +195,9 @@ def _document(document: Any, recompute: bool) -> Verification:
 
 
 def _with_public_files(found: Verification, document: dict[str, Any], recompute: bool) -> Verification:
-    """The same, with which of the public files that a certificate states are here, and what it states about those."""
+    """The same, with which of the public files that a certificate states are here, and the statements of the
+    certificate about them.
+    """
     if not any("resources" in one for one in (document, *(part["certificate"] for part in document.get("parts", [])))):
         return found
     from noisewright.releases.output.recomputing import look_everywhere, public_files, recomputed

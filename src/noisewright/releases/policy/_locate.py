@@ -41,7 +41,7 @@ class Places:
     def found(self) -> Mapping[Path, tuple[int, int]]:
         """The place of every path that is in the text."""
         walk = _Walk(self.text)
-        # What is found before a fault is right, and an error about the fault itself is tomllib's to tell.
+        # Findings before a fault are right, and tomllib reports the fault itself.
         with suppress(_NotTomlError, RecursionError, ValueError):
             walk.document()
         return walk.places()

@@ -1,4 +1,4 @@
-"""From what is wrong with a policy to sentences that name the file, the line, the key, what it must be and what to write.
+"""Sentences about problems of a policy: the file, the line, the key, its valid values and a correction.
 
 >>> report = Report("clinic.toml", {"budget": {"epsilon": -1}}, locate("[budget]\\nepsilon = -1"))
 >>> report.sentence(("budget", "epsilon"), "must be greater than 0; write a number such as 0.5")

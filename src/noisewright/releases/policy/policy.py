@@ -324,7 +324,7 @@ class Policy(_Strict):
         return other
 
     def ledger_path(self) -> str | None:
-        """The ledger that the policy names, from the folder of its file; None for that of this user."""
+        """The ledger that the policy names, from the folder of its file; None for this user's."""
         return self.ledger.path if is_url(self.ledger.path) else self._beside(self.ledger.path)
 
     def data_path(self) -> str | None:

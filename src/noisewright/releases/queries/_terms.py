@@ -1,4 +1,4 @@
-"""The typed parts of a filter: a value of one row as SQL, with what is known about it before any row is seen.
+"""The typed parts of a filter: a value of one row as SQL, with the facts known before any row is seen.
 
 Integers carry a bound on their size. Up to 64 bits they are ``BIGINT``, beyond that ``DECIMAL(38, 0)``, and what could be
 larger still is refused, so no engine can overflow. Everything is cast openly: nothing is left to an engine's own conversions.

@@ -18,13 +18,12 @@ Every part has a type, and only like is compared with like, so that no engine ha
 ((CAST("age" AS BIGINT) >= CAST(18 AS BIGINT)) AND (CAST("ward" AS STRING) NOT IN ('A', 'it''s')))
 >>> parse_filter("ward > 5", types)
 Traceback (most recent call last):
-noisewright.core.errors.ParameterError: the filter compares text with a number; compare like with like, and write text
-in quotes.
+noisewright.core.errors.ParameterError: the filter compares text with a number; compare like with like, and write text in quotes.
 >>> parse_filter("age > (SELECT avg(age) FROM t)", types)
 Traceback (most recent call last):
 noisewright.core.errors.ParameterError: the filter uses SELECT, which is neither a column nor a word that filters may use: a \
-filter looks at one row alone, with its columns, numbers, 'text', DATE '2024-05-01', AND OR NOT IN BETWEEN LIKE IS NULL,
-and the \ functions abs, ceil, coalesce, day, floor, length, month, trim, year.
+filter looks at one row alone, with its columns, numbers, 'text', DATE '2024-05-01', AND OR NOT IN BETWEEN LIKE IS NULL, and the \
+functions abs, ceil, coalesce, day, floor, length, month, trim, year.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def shown(table: pa.Table, name: str, most: int) -> tuple[list[str], list[list[s
 
 
 def _groups(columns: list[str]) -> dict[str, tuple[str, ...]]:
-    """The columns that tell groups apart, by what heads them: the two ends of a bin stand in one."""
+    """The columns that distinguish groups, by what heads them: the two ends of a bin stand in one."""
     found: dict[str, tuple[str, ...]] = {}
     for column in columns:
         whole = column.removesuffix("_from")

@@ -1,4 +1,4 @@
-"""The words of a report: what was done, what it costs, what it means, for someone who knows no mathematics.
+"""The words of a report: what was done, its privacy cost, what it means, for someone without mathematical training.
 
 >>> strength(Fraction(2)), listed(["age", "ward", "day"])
 ('1 to 3', 'age, ward and day')

@@ -1,4 +1,4 @@
-r"""The table before, as far as the released one tells: counts for each bar, with whiskers that hold it.
+r"""The table before, as far as the released one shows: counts for each bar, with whiskers that hold it.
 
 Only the released counts and the public law of the mechanism take part, so it costs nothing, and shows no more than anyone can
 compute who has the released table. The estimate and its intervals are those of

@@ -1,8 +1,9 @@
-"""Charts of a report: small SVG pictures inside the page, drawn here, with nothing to load and nothing to run.
+"""Charts of a report: small SVG pictures inside the page, drawn here, with nothing to load or run.
 
 Blue bars and cells are released counts; orange dots with whiskers are estimates of the table before. The two differ in shape as
-well as in colour, so they can be told apart in print and by everyone. Colours are CSS classes (``released``, ``estimated`` and
-so on) that the page defines for light and dark. Each picture has a title and a description for screen readers.
+well as in colour, so they can be distinguished in print and by everyone. Colours are CSS classes (``released``,
+``estimated`` and so on) that the page defines for light and dark. Each picture has a title and a description for screen
+readers.
 
 >>> picture = chart(Marginal("smoker", "categories", (36.0, 64.0), labels=("yes", "no")))
 >>> picture.startswith("<svg") and "<title" in picture and "yes" in picture

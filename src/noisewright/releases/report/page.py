@@ -112,7 +112,9 @@ def _opening(plan: Plan, made: Made, heading: str) -> str:
 
 
 def _released(plan: Plan) -> str:
-    """The one table of all parts: what was done, between what, at which privacy cost, and what someone can conclude at most."""
+    """The one table of all parts: what was done, between what, at which privacy cost, and the most that someone can
+    conclude.
+    """
     rows = [_row(column) for column in plan.columns]
     for query in plan.queries:
         belief = "certainty" if query.exact else totals.belief(query.price, query.delta)

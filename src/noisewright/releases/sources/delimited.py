@@ -9,7 +9,7 @@ file; those that it keeps without a type are text, cell by cell, and the others 
 column gets a type by its cells: of **all** rows, not of a sample, since a type that only most cells have would make a reader
 round or refuse the others later. Such a column is
 
-- integers, if every cell is a 64-bit integer in its plain spelling (``007`` is a code, not a number);
+- integers, if every cell is a 64-bit integer in its plain form (``007`` is a code, not a number);
 - numbers, if every cell is one and none starts with a superfluous 0;
 - dates (``2024-02-29``), times (``2024-02-29 12:30:00``), or moments (``2024-02-29 12:30:00+01:00``), if every cell is one;
 - text otherwise, ``yes`` and ``true`` included.
@@ -117,7 +117,7 @@ def read_delimited(
 
 
 def header_of(path: str, name: str | None = None) -> tuple[str, list[str]]:
-    """The separator and the names in the first row; ``name``: what messages call the file."""
+    """The separator and the names in the first row; ``name``: the name of the file in messages."""
     name = name or Path(path).name
     sentence = f"{name} does not start with a row of column names in UTF-8"
     try:
@@ -173,7 +173,7 @@ def wide_rows(
 
 
 def _check_whole(path: str) -> None:
-    """Refuse a compressed file that was cut short or damaged: DuckDB would read what is left of it as if it were all."""
+    """Refuse a compressed file that was cut short or damaged: DuckDB would read the rest of it as if it were all."""
     if not packed_ending(path):
         return
     name = Path(path).name
@@ -235,7 +235,7 @@ def in_sql(type_: pa.DataType) -> str:
 
 
 def misfit(name: str, type_: pa.DataType) -> DataError:
-    """The error that a value is not of the type that the policy states; it tells no value."""
+    """The error that a value is not of the type that the policy states; it shows no value."""
     kind = kind_of(type_) or TEXT
     words = kind.one + (" such as 31.5, with a point" if kind.name == "number" else "")
     if type_ == ZONED:

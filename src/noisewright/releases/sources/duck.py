@@ -47,7 +47,7 @@ MEMORY = 400 * 10**6
 MOST_COLUMNS = 20_000
 """The maximum number of columns that DuckDB is given; it takes minutes to begin with more."""
 MOST_IN_BATCH = 2**31 - 1
-"""Arrow's own advice; more can only be said of columns that take no room."""
+"""Arrow's own advice; more can only be said of columns that take no space."""
 SETTINGS: dict[str, str | int | float | list[str]] = {
     "preserve_insertion_order": True,
     "autoinstall_known_extensions": False,
@@ -57,7 +57,7 @@ SETTINGS: dict[str, str | int | float | list[str]] = {
 }
 
 PACKED = {".gz": "gzip", ".zst": "zstd"}
-"""Endings of compressed files, which DuckDB and Arrow both read, and how Arrow calls what they are compressed with."""
+"""Endings of compressed files, which DuckDB and Arrow both read, and Arrow's names for their compression."""
 
 FILES = "getvariable('files')"
 """The files of a connection, in SQL: a path itself is never a part of a statement."""
@@ -193,9 +193,9 @@ def readable(schema: pa.Schema) -> pa.Schema:
 
 
 def valid(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The same batch, if it is what it states: offsets, codes and lengths inside of its buffers, text in UTF-8.
+    """Return the same batch if it is valid: offsets, codes and lengths inside of its buffers, text in UTF-8.
 
-    Arrow itself believes what a file states of itself, and anyone who reads a value at a false offset reads beyond the end.
+    Arrow does not check them, and anyone who reads a value at a false offset reads beyond the end.
     """
     batch.validate(full=True)
     if batch.num_rows > MOST_IN_BATCH:

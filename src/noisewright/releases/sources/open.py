@@ -49,7 +49,7 @@ def source_of(
 ) -> Source:
     """The source of anything in the table above.
 
-    ``types``: of which type columns are where the data have no types of their own, by what a policy states (CSV, JSON lines,
+    ``types``: types of columns where the data have no types of their own, from the policy (CSV, JSON lines,
     pandas); a value that is not of that type is refused. Data with types keep them, except columns of integers of which a
     policy has ``stated`` that they are numbers. ``used``: the columns that a policy names; the others are not looked at, and
     those whose types no one tells are text.

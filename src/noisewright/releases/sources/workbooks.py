@@ -237,7 +237,7 @@ def _chosen(book: str, sheets: list[str], wanted: str | None) -> str:
 
 @contextmanager
 def _damage(path: str) -> Iterator[None]:
-    """One sentence for whatever is wrong with a file; what is wrong may quote a cell."""
+    """One sentence for whatever is wrong with a file; the problem may quote a cell."""
     try:
         yield
     except NoisewrightError:

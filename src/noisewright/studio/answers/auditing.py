@@ -72,7 +72,7 @@ def audited(thing: Path | Channel, metric: str = "") -> Audited:
 
 
 def repaired(channel: Channel, epsilon: str, metric: Any) -> Repaired:
-    """The nearest channel of the house that has this guarantee, proved with integers."""
+    """Return the nearest channel of Noisewright that has this guarantee, proved with integers."""
     if not epsilon.strip():
         raise ParameterError("say which epsilon the repaired channel must have.")
     made = channel.certify(check_number(epsilon, "epsilon"), metric, max_change=1.0)

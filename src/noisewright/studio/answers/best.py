@@ -26,7 +26,7 @@ LARGEST = 50
 
 @dataclass(frozen=True)
 class Best:
-    """The best mechanism and what is known about it."""
+    """The best mechanism and the known facts about it."""
 
     mechanism: OptimalMechanism
     channel: Channel

@@ -1,4 +1,4 @@
-"""A mechanism that is being designed: what it guarantees, what it does to a value, and what an observer can still believe."""
+"""A mechanism that is being designed: its guarantee, what it does to a value, and what an observer can still believe."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ MOST_LISTED = 500
 
 @dataclass(frozen=True)
 class Designed:
-    """A mechanism and what is known about it."""
+    """A mechanism and the known facts about it."""
 
     mechanism: Mechanism
     given: Mapping[str, str]
@@ -287,7 +287,7 @@ def posterior_of(
 
 
 def code_of(made: Designed, entry: Entry, loss: str = "", apart: float = 1.0) -> str:
-    """Lines of Python that build the same mechanism, and say what it guarantees and how wrong it is."""
+    """Lines of Python that build the same mechanism, and print its guarantee and its error."""
     import noisewright
 
     options = {p.name: p for p in options_of(entry.name)}

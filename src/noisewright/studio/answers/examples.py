@@ -1,4 +1,4 @@
-"""Two made-up tables to try things with, and what is public about them. Nothing in them is about a real person."""
+"""Two made-up tables to try things with, and the public facts about them. Nothing in them is about a real person."""
 
 from __future__ import annotations
 

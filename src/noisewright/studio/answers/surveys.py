@@ -50,7 +50,7 @@ EXAMPLE = {"epsilon": "1", "respondents": "1000", "prevalence": "0.1"}
 
 
 def planned_survey(given: Mapping[str, str]) -> Survey:
-    """The plan for what was typed; what was left empty is as the library has it."""
+    """Return the plan for the typed values; empty fields take the library's defaults."""
     return survey(**_arguments(given))
 
 

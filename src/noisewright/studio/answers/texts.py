@@ -32,7 +32,7 @@ FREQUENT = 300
 
 @dataclass(frozen=True)
 class HiddenText:
-    """A text before and after, and what is guaranteed."""
+    """A text before and after, and the guarantee."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]

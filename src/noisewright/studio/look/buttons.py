@@ -1,4 +1,4 @@
-"""Buttons in the colours of the house."""
+"""Buttons in the colours of Noisewright."""
 
 from __future__ import annotations
 

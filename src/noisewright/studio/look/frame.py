@@ -1,4 +1,4 @@
-"""The frame of every page: the name of the house, the way to the other pages, the theme, and what the page is about."""
+"""The frame of every page: the project's name, the way to the other pages, the theme, and what the page is about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that follow what is typed: the latest question is answered, those that were overtaken are not."""
+"""Answers that follow typed text: the latest question is answered, those that were overtaken are not."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def escape(value: str) -> str:
 
 
 def _plain(value: str) -> str:
-    """Spell out control characters, also those that reverse the order of letters."""
+    """Write out control characters, also those that reverse the order of letters."""
     return printable(value, "\n\t\N{NO-BREAK SPACE}")
 
 
@@ -43,7 +43,7 @@ def text(value: str) -> str:
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:
-    """Names and what is so, below each other."""
+    """Names and facts, below each other."""
     return f'<dl class="nw-facts">{"".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in rows)}</dl>'
 
 

@@ -30,7 +30,7 @@ ALLOWED = (".json", ".csv")
 
 
 def build(request: Request) -> None:
-    """A file, what it guarantees, and a way to repair it."""
+    """A file, its guarantee, and a way to repair it."""
     asked = read_query(request.query_params)
     _AuditPage(asked.get("metric", ""), asked.get("epsilon", ""), Linked(asked)).build()
 

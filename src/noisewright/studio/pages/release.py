@@ -1,4 +1,4 @@
-"""Release a table: what is known about it in fields, the plan, the work, and everything that comes of it."""
+"""Release a table: the known facts about it in fields, the plan, the work, and everything that comes of it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class _ReleasePage:
         self.format = asked.get("format", "") if asked.get("format", "") in FORMATS else FORMATS[0]
         self.raising = "raise_budget" in asked
         self.named = asked.get("ledger", "") if self.here and os.path.isabs(asked.get("ledger", "")) else ""
-        """The ledger of a link, where it is not that of this user."""
+        """The ledger of a link, where it is not this user's."""
         self.made = ""
         """Policy, table, ledger and format of the release that is shown, as :meth:`_wanted` returns them."""
         self.edited, self.warned = False, ""
@@ -143,7 +143,7 @@ class _ReleasePage:
         self._ask()
 
     def _tell_leaving(self) -> None:
-        """Let the browser warn before work is lost: a release that is being made, or what was typed about a table."""
+        """Let the browser warn before work is lost: a release that is being made, or typed text about a table."""
         lost = self.edited and self.given is not None and not self.given.example and self.made != self._wanted()
         warn = "a release is being made" if self.work.busy else "what was typed is not released" if lost else ""
         if warn != self.warned:

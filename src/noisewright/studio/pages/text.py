@@ -24,7 +24,7 @@ OWN = "own"
 
 
 def build(request: Request) -> None:
-    """A text, its words before and after, and what is guaranteed."""
+    """A text, its words before and after, and the guarantee."""
     given = read_query(request.query_params)
     own = given.pop(OWN, None) is not None
     _TextPage(given or {"epsilon": "2", "size": "20"}, own).build()

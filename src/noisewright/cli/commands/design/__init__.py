@@ -1,4 +1,4 @@
-"""``noisewright design``: build a mechanism from the registry, show what it guarantees, write its certificate.
+"""``noisewright design``: build a mechanism from the registry, show its guarantee, write its certificate.
 
 Every mechanism of the registry is a sub-command, made from the signature of its constructor when it is called. The ``EXTRAS``
 do more than call a constructor.

@@ -130,7 +130,7 @@ def _order(found: Estimate) -> NDArray[np.int64]:
 
 
 def _whose(mixture: Mixture) -> Table:
-    """Whose reports are whose, and what was guaranteed to those who gave them."""
+    """Whose reports are whose, and the guarantee to those who gave them."""
     from rich.text import Text
 
     table = _table(("Reports of", "Mechanism", "Number", "Promise of each report"), right=("Number",))

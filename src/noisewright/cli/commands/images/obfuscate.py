@@ -174,7 +174,7 @@ def obfuscate(
     promised: list[tuple[str, str]] = []
 
     def before(done: Sequence[Obfuscated]) -> None:
-        """Say what is guaranteed, and write the contact sheet, while nothing else is there yet."""
+        """State the guarantee, and write the contact sheet, while nothing else is there yet."""
         told.update(_told(chosen, done, promised))
         if page is not None:
             write_atomically(page, contact_sheet(done, told["promise"]).encode())
@@ -274,7 +274,7 @@ def _each(between: str, texts: Iterable[str]) -> str:
 
 
 def _is_single(output: str, pictures: Sequence[str]) -> bool:
-    """Return whether one picture goes into a file; refused where what comes out would be taken for something else."""
+    """Return whether one picture goes into a file; refused where the output would be taken for something else."""
     from noisewright.core.errors import ParameterError
     from noisewright.images.obfuscation import SUFFIXES
 

@@ -1,4 +1,4 @@
-"""``noisewright ledger``: what was spent of every budget, for people and for programs."""
+"""``noisewright ledger``: the spends of every budget, for people and for programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``noisewright ledger show``: what was spent of every budget."""
+"""``noisewright ledger show``: the spends of every budget."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Address:
 
     @classmethod
     def read(cls, url: str) -> Address:
-        """Read a URL; what is wrong is said without quoting it, because a password may stand anywhere in it."""
+        """Read a URL; the problem is said without quoting it, because a password may stand anywhere in it."""
         try:
             parts = urlsplit(url.strip())
             port = parts.port or PORT

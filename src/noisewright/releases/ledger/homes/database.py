@@ -1,4 +1,4 @@
-"""The seam between a ledger and the database that holds it: SQLite in one file, or PostgreSQL for a team.
+"""The interface between a ledger and the database that holds it: SQLite in one file, or PostgreSQL for a team.
 
 Both take the same statements, with ``?`` for parameters. What differs is behind :class:`Database` (one connection) and
 :class:`Store` (the place that connections lead to). ``writing`` holds the right to write from its beginning, in both.

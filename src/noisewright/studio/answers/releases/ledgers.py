@@ -1,4 +1,4 @@
-"""A ledger for reading: of every dataset its budget, what was spent of it by which releases and policies, and what is left."""
+"""A ledger for reading: of every dataset its budget, the spends by release and policy, and the rest of the budget."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Account:
 
 
 def ledger_path(text: str) -> str:
-    """Return the ledger that is meant: a file by its path, or that of this user."""
+    """Return the ledger that is meant: a file by its path, or this user's."""
     meant = text.strip() or str(default_path())
     if is_url(meant):
         raise LedgerError("the studio opens ledgers in files; look at one in a database with: noisewright ledger show.")

@@ -1,6 +1,6 @@
 r"""A policy that is being written in fields: one form for each column of a table, and the TOML text that they make.
 
-What is typed stays text. A field that is still empty becomes the library's own mark for it, so the sentence that asks
+Typed text stays text. A field that is still empty becomes the library's own mark for it, so the sentence that asks
 for what is missing is the library's, too.
 
 >>> column = Column(("age",), "integer", "whole numbers", "geometric", {"low": "0", "high": "", "protect": "5", "epsilon": "1"})
@@ -84,7 +84,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Column:
-    """A column, or several that form one secret, and what is typed about it; without a mechanism it is left out."""
+    """A column, or several that form one secret, and typed text about it; without a mechanism it is left out."""
 
     names: tuple[str, ...]
     kind: str
@@ -304,7 +304,7 @@ def _labels(text: str, kind: str) -> list[str]:
 
 
 def _literal(text: str) -> str:
-    """A number or a day as TOML has it; whatever else is typed, as text, of which the library then says what is wrong."""
+    """A number or a day as TOML has it; whatever else is typed, as text, of which the library then reports the problem."""
     typed = text.strip()
     if not typed:
         return _text(PLACEHOLDER)

@@ -99,13 +99,13 @@ def given_table(path: str, name: str) -> Given:
 
 
 def read_apart(path: str, name: str, told: Callable[..., None]) -> Given:
-    """Read a table as :func:`given_table` does, in a job; it tells nothing before its end."""
+    """Read a table as :func:`given_table` does, in a job; it reports nothing before its end."""
     del told
     return given_table(path, name)
 
 
 def given_example(key: str, folder: Path) -> Given:
-    """An example, written to a folder, with what is public about it filled in."""
+    """An example, written to a folder, with the public facts about it filled in."""
     import pyarrow.parquet as pq
 
     example = EXAMPLES[key]
@@ -133,7 +133,7 @@ def planned(form: Form, path: str, ledger: str | None, folder: Path, raise_budge
 def planned_apart(
     form: Form, path: str, ledger: str | None, folder: str, raise_budget: bool, told: Callable[..., None]
 ) -> Plan:
-    """Make a plan as :func:`planned` does, in a job; it tells nothing before its end."""
+    """Make a plan as :func:`planned` does, in a job; it reports nothing before its end."""
     del told
     return planned(form, path, ledger, Path(folder), raise_budget)
 
@@ -148,7 +148,7 @@ def _policy(text: str, folder: Path) -> Policy:
 
 @dataclass(frozen=True)
 class Gauge:
-    """Spent part of a budget, what this would take, and what is left then, as exact numbers and in words."""
+    """Spent part of a budget, what this would take, and the rest then, as exact numbers and in words."""
 
     spent: Fraction
     asked: Fraction

@@ -1,4 +1,4 @@
-"""The fields of a release: what is known about every column without looking at the data, and who gets how much of the
+"""The fields of a release: the known facts about every column without looking at the data, and who gets how much of the
 budget.
 """
 

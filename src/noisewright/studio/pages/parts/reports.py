@@ -31,7 +31,7 @@ FIELDS = (
 MOST_SHOWN = 40
 EXAMPLE = "sport"
 KINDS = ("reports_", "mechanism_")
-"""Prefixes by which a link tells the two files apart."""
+"""Prefixes by which a link distinguishes the two files."""
 
 
 class Reports:
