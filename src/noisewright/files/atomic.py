@@ -136,7 +136,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def hidden_folder(target: Path) -> Iterator[Path]:
-    """A private folder next to a name, for what is to get that name, as long as it is used."""
+    """Create a private folder next to a name that it will replace, as long as it is used."""
     folder = hidden_name(target)
     try:
         folder.mkdir(0o700)

@@ -91,7 +91,7 @@ def read_model(resource: Resource, kind: str) -> tuple[dict[str, Any], dict[str,
 
 
 def kind_of(resource: Resource) -> str:
-    """Which kind of model a file holds."""
+    """Return the kind of model that a file holds."""
     return str(_header(resource.open(), resource.name)["kind"])
 
 

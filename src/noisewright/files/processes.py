@@ -1,4 +1,4 @@
-"""Which process made a file: its number, its start time, and the boot and container it ran in."""
+"""Identity of the process that made a file: its number, start time, boot and container."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def alive(pid: int, begun: str, where: str) -> bool:
 
 
 def started(pid: int) -> str:
-    """When a process began, in clock ticks since the start of the system; 0 if it has ended or no one knows."""
+    """Return the start of a process, in clock ticks since the start of the system; 0 if it has ended or no one knows."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         fields = text.rpartition(")")[2].split()  # the name of the process, in brackets, may hold anything

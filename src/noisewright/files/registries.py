@@ -28,7 +28,7 @@ class Archive:
     sha256: str
     """SHA-256 digest of the archive that the registry sends."""
     made_for: tuple[str, ...] = field(default=(), kw_only=True)
-    """For pip: which of several archives it is, in words of ``pip download``; the same is fetched on every system then."""
+    """Archive in words of ``pip download``, if there are several; then the same one is fetched on every system."""
 
     def fetch(self, folder: Path, otherwise: str) -> Path:
         """The archive, fetched into an empty folder; ``otherwise`` says what to do where that fails."""

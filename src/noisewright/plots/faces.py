@@ -30,7 +30,7 @@ LINE = 0.025
 LETTERING: Any = {"textcoords": "offset points", "fontsize": 8, "color": "#6b7680"}
 
 MARKERS = {"laplace": "P", "exponential": "d", "windows": "X"}
-"""Of noise on pixels, by its kind."""
+"""Markers of noise on pixels, by its kind."""
 
 
 def draw_face_risks(

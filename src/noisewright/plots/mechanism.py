@@ -95,7 +95,7 @@ def _title(mechanism: Mechanism) -> str:
 
 
 def _check_drawable(mechanism: Mechanism) -> None:
-    """Refuse what has no law over numbers or places: reports, codes, choices, words and pictures."""
+    """Refuse mechanisms without a law over numbers or places: reports, codes, choices, words and pictures."""
     entry = registry.get(mechanism.name)
     if mechanism.name in ORACLES:
         why = "it has too many different reports to show one by one."
@@ -234,7 +234,7 @@ def _heaps(
 
 
 def _reach(below: Callable[[Any, Any], Any], secrets: NDArray[np.float64], step: float) -> tuple[float, float]:
-    """From where to where nearly all outputs lie: a chance of 0.002 is left out on either side."""
+    """Return the range of nearly all outputs: a probability of 0.002 is left out on either side."""
     ends = []
     for start, side in ((secrets.min(), -1), (secrets.max(), 1)):
         near, far = 0.0, step

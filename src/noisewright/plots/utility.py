@@ -1,4 +1,4 @@
-"""Pictures of what mechanisms cost, side by side."""
+"""Pictures of the cost of mechanisms, side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Plans: what a release would guarantee, cost and do to accuracy, before anything is drawn.
+r"""Plans: guarantee, privacy cost and accuracy of a release, before anything is sampled.
 
 The privacy cost of a release is the sum of the privacy costs of its columns and answers: whatever is published about
 one unit composes. It is stated between *neighbours*, two tables that differ in the data of one unit, by at most the
@@ -46,7 +46,7 @@ NO_EPSILON = "no epsilon is claimed"
 LARGE_EPSILON = 10
 """Above this, odds may change more than twenty thousandfold, and a warning says so."""
 NO_PROMISE = 50
-"""From this on no one could tell the guarantee from none, and a warning says that."""
+"""Epsilon from which no one could distinguish the guarantee from none; a warning states that."""
 BEYOND_SENSE = 700
 """A part that costs more is refused: the odds that it allows are beyond what a float holds, e^709."""
 LIKE_A_GUESS = 0.9
@@ -155,7 +155,7 @@ class Plan:
 
     @property
     def neighbours(self) -> str:
-        """Who is a unit, and how two neighbours differ: what all releases of a dataset must have in common to add up."""
+        """Units, and the difference of two neighbours: all releases of a dataset must have these in common to add up."""
         return phrases.neighbours(self.policy.relation)
 
     @property
@@ -170,7 +170,7 @@ class Plan:
 
     @property
     def _distances(self) -> list[tuple[Mapping[str, Any], tuple[str, ...]]]:
-        """By how much neighbours differ, column by column."""
+        """Describe the differences of neighbours, column by column."""
         return [(column.protection or {}, column.names) for column in self.columns if column.protected]
 
     @property

@@ -90,7 +90,7 @@ class Release:
     """The ledger's balance after this release; None for a simulation."""
     rows: int | None
     folder: Path | None
-    """Where it was written, if it was."""
+    """Folder of the output, if it was written."""
     simulated: bool
     reread: bool = False
     """True if the output was there already, so that nothing was drawn and nothing spent."""
@@ -252,7 +252,7 @@ def new_id() -> str:
 
 
 def _in_kind(done: Release, source: Source) -> Release:
-    """With answers, and a table that is read from files, of the kind that came in; a reader, read once, gives tables."""
+    """Return it with answers, and a table read from files, of the kind that came in; a reader, read once, gives tables."""
     if source.kind in ("file", "arrow", "reader"):
         return done
     wrap = None if source.kind == "spark" else source.wrap  # a table in files may be more than a driver holds
@@ -289,7 +289,7 @@ def _reread(found: Written, book: Ledger, copy_of: Path | None = None) -> Releas
 
 
 def _mend(output: str | os.PathLike[str], book: Ledger | None) -> None:
-    """Put right what a process that was killed left of an earlier release at this place."""
+    """Complete the folder of an earlier release at this place whose process was killed."""
     with suppress(OSError, ValueError):  # a place that cannot be written is mentioned later
         clean(Path(os.path.realpath(output)), partial(belongs_to, book))
     if book is not None:

@@ -128,7 +128,7 @@ def _work(
     outlives: bool,
     held: tuple[Connection, ...],
 ) -> None:
-    """Call the function and tell what comes of it; ``held`` stays open as long as this process."""
+    """Call the function and send its result; ``held`` stays open as long as this process."""
 
     def tell(*what: Any) -> None:
         with suppress(BrokenPipeError) if outlives else nullcontext():

@@ -1,4 +1,4 @@
-"""Who may talk to the studio, and what a page may do: an ASGI layer in front of every request and every socket.
+"""Access to the studio, and limits of a page: an ASGI layer in front of every request and every socket.
 
 - The ``Host`` must be one of this server's names, so a foreign name that was pointed at this machine reaches nothing.
 - An ``Origin``, where a browser sends one, must be this server; so a foreign page can neither post nor open a socket.
@@ -196,7 +196,7 @@ class _Answer:
 
 
 class _TooLargeError(Exception):
-    """A body has become larger than what is taken."""
+    """Body that has become larger than the limit."""
 
 
 async def _refuse(scope: Scope, send: Send, status: int, words: str) -> None:

@@ -90,7 +90,7 @@ def serve(
 
 
 def _clear() -> None:
-    """Delete what pages were given; say that a release goes on."""
+    """Delete the files of pages; report that a release goes on."""
     from noisewright.studio.visits import clear_all
 
     if not clear_all():

@@ -40,7 +40,7 @@ class Task:
 
     @property
     def command(self) -> str:
-        """The line for a shell that does what the page shows."""
+        """Command line that does the same as the page."""
         parts = ["noisewright", *self.words]
         for name, text in self.options.items():
             parts.append("--" + name.replace("_", "-"))

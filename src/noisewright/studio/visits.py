@@ -48,7 +48,7 @@ GIVEN = "given-"
 MOST_KEPT = 2**30
 """Maximum number of bytes of files that one page keeps."""
 WAIT_AND_DELETE = 'read -r end; rm -rf -- "$1"'
-"""For a shell whose input ends when the server does."""
+"""Script for a shell whose input ends when the server does."""
 
 _root: Path | None = None
 _widow: subprocess.Popen[bytes] | None = None
@@ -149,7 +149,7 @@ class Visit:
 def begin() -> None:
     """Let temporary files of this server and of its jobs lie in its own folder; what servers that are gone left is deleted."""
     global _system  # noqa: PLW0603 - as above
-    own_key()  # jobs inherit that of a server that cannot keep it
+    own_key()  # jobs inherit the setting of a server that cannot keep it
     clear_all(dead_alone=True)
     _system = Path(tempfile.gettempdir())
     own = _home() / "tmp"

@@ -1,5 +1,4 @@
-r"""Conformance of an entry in the registry: that what it declares is what its mechanism does, from a policy to a
-released column.
+r"""Conformance of an entry in the registry: its declaration agrees with its mechanism, from a policy to a released column.
 
 >>> import pyarrow as pa
 >>> from noisewright.mechanisms.registry import registry
@@ -44,7 +43,7 @@ BUDGETS = {
     "radius": ({"epsilon", "radius"}, {"sensitivity"}),
     "none": (set[str](), {"epsilon", "sensitivity", "radius"}),
 }
-"""For each way to tell a budget: the parameters that a constructor has then, and those that it does not have."""
+"""Parameters of a constructor for each form of a budget: those that it has, and those that it does not have."""
 
 
 def check_entry(entry: Entry, parameters: Mapping[str, Any], values: Sequence[Any], *, seed: int = 1) -> Report:
@@ -56,7 +55,7 @@ def check_entry(entry: Entry, parameters: Mapping[str, Any], values: Sequence[An
     ``release`` takes.
     """
     with _registered(entry):
-        _signature(entry)  # a plan is made by what is declared, so that comes first
+        _signature(entry)  # a plan follows the declaration, so that comes first
         mechanism, plan = _made(entry, parameters, values)
         checks: list[Check] = [
             ("address", lambda: _address(entry, mechanism)),
@@ -207,7 +206,7 @@ def _small(thing: ColumnPlan | Mechanism, resources: tuple[Resource, ...]) -> st
 
 
 class _Witness:
-    """A mechanism that records what it was given and what it gave."""
+    """Mechanism that records its inputs and outputs."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._mechanism = mechanism

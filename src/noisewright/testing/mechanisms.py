@@ -1,4 +1,4 @@
-r"""The conformance suite of mechanisms: what every one must satisfy, ours and anyone's.
+r"""Conformance suite of mechanisms: requirements for every one, ours and anyone's.
 
 >>> import noisewright as nw
 >>> from noisewright.testing import check_mechanism
@@ -163,7 +163,7 @@ def _parted(metric: Metric, first: Any, second: Any) -> tuple[list[Any], float, 
         rest = float(np.abs(high - low).max(initial=0.0))
     except (TypeError, ValueError):  # no numbers; errors of metrics are among these
         return None
-    apart = 16 * whole * rest / max(length, 1e-300)  # the secrets may be farther apart than what they are rounded to
+    apart = 16 * whole * rest / max(length, 1e-300)  # the secrets may be farther apart than their rounded values
     return (pair, apart, rounded) if 0 < 64 * apart < rounded < math.inf else None
 
 
@@ -226,7 +226,7 @@ def _shapes(mechanism: Mechanism, secrets: list[Hashable], seed: int) -> str | N
 
 
 def _error(mechanism: Mechanism, secrets: list[Hashable], draws: int, seed: int) -> str | None:
-    """``error()`` is not below what draws show for the secrets that were given."""
+    """Check that ``error()`` is not below the error of draws for the given secrets."""
     try:
         promised = mechanism.error("absolute")
     except NoLossError:

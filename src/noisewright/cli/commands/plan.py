@@ -1,4 +1,4 @@
-"""``noisewright plan``: what a release would guarantee, cost and do to accuracy, without drawing anything."""
+"""``noisewright plan``: guarantee, privacy cost and accuracy of a release, without sampling anything."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def plan(
         except DataError as problem:
             if looked_at is None:
                 raise
-            refusal = str(problem)  # why it would be refused is what the owner asks for
+            refusal = str(problem)  # the owner asks for the reason of a refusal
             emit({"fits": False, "refusal": refusal, **own}, lambda: _refused(policy, refusal, looked_at), as_json)
             return
     book = None if ledger is not None or read.ledger_path() is not None else default_ledger()
@@ -300,13 +300,13 @@ def dropped_row(found: Plan) -> tuple[str, str]:
 
 
 def order_row(found: Plan) -> list[tuple[str, str]]:
-    """In which order the rows are released, if there are any."""
+    """Return the order in which the rows are released, if there are any."""
     words = {"random": "of the rows: random", "kept": f"of the rows: that of the table ({OPEN})", None: ""}[found.order]
     return [("Order", words)] if words else []
 
 
 def _data_rows(found: Plan, inspected: bool) -> list[tuple[str, str]]:
-    """Why the data could not be released as they are, if that is so, and what says more about them."""
+    """Return the reason why the data could not be released as they are, if any, and the command that reports more."""
     if found.refusal is None:
         return []
     more = [] if inspected else [("", "--inspect counts such values, column by column, for the owner's eyes alone")]

@@ -29,7 +29,7 @@ class Leaf(TyperCommand):
         parameter: Any
         for parameter in self.params:
             if parameter.param_type_name == "argument":
-                parameter.display_type_rich = lambda ctx: None  # its words say what it is, not a type of Python
+                parameter.display_type_rich = lambda ctx: None  # the text describes the value, not a type of Python
             elif getattr(parameter, "is_flag", False):
                 _without_type(parameter)
 

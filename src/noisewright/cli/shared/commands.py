@@ -148,7 +148,7 @@ class _Doorway(TyperCommand):
 
     @short_help.setter
     def short_help(self, text: str | None) -> None:
-        """None exists but that of the real command."""
+        """Return nothing: only the real command has a short help."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         real = built(str(self.name), offered(self.table, str(self.name)))

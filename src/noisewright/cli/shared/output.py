@@ -99,7 +99,7 @@ def _write(text: str) -> None:
         # Python flushes once more at its end, which must not fail again and speak up.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(problem, BrokenPipeError):  # the reader has gone, so no one is left to tell
+        if isinstance(problem, BrokenPipeError):  # the reader has gone, so no one would see a message
             raise typer.Exit(BROKEN_PIPE) from None
         raise
 

@@ -22,7 +22,7 @@ NOT_ALL = 1
 
 
 def listed(problems: Iterable[Problem]) -> list[dict[str, str]]:
-    """For a program."""
+    """Return the problems for a program."""
     return [{"file": str(path), "problem": why} for path, why in problems]
 
 

@@ -43,7 +43,7 @@ def target_file(
 
 
 def json_file(output: str | None, what: str = "a certificate") -> Path | None:
-    """Where ``--output`` wants a JSON file, if it was given."""
+    """Return the path at which ``--output`` wants a JSON file, if it was given."""
     return None if output is None else target_file(output, what, (".json",))
 
 

@@ -95,7 +95,7 @@ def _convert(name: str, value: Any, secret: Secret) -> Any:
 
 
 def _intervals(name: str, value: Any, secret: Secret) -> Any:
-    """One interval, or several; what is none is left to the constructor to refuse."""
+    """Return one interval, or several; any other value is left to the constructor to refuse."""
     if not isinstance(value, (list, tuple)):
         return value
     if value and all(isinstance(part, (list, tuple)) for part in value):

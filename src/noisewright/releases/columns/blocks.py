@@ -61,7 +61,7 @@ def perturb_block(
 
 
 def output_schema(plans: Sequence[ColumnPlan], schema: pa.Schema) -> pa.Schema:
-    """The names and types of the released columns; what the input says about itself next to them is not passed on."""
+    """Return the names and types of the released columns; metadata of the input are not passed on."""
     for plan in plans:
         for name in plan.names:
             if schema.names.count(name) != 1:

@@ -55,7 +55,7 @@ class TooNearError(ParameterError):
     """A protected distance within which no value has another: it would protect nothing."""
 
     keys = ("protect",)
-    """Where that is written in a column of a policy."""
+    """Key of it in a column of a policy."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def _check_reach(reach: Fraction | None, column: ColumnPolicy, given: Mapping[st
 
 
 def _nearest(given: Mapping[str, Any], secret: Secret) -> Fraction | None:
-    """At most the distance between any two different values; None where they can be as near as one likes."""
+    """Return a lower bound on the distance between any two different values; None where they can be as near as one likes."""
     takes = secret.takes
     points = _points(given, takes)
     if points and takes.metric:
@@ -290,7 +290,9 @@ def _within_budget(
 def _on_finer_lattice(
     entry: Entry, column: ColumnPolicy, secret: Secret, given: Mapping[str, Any], reach: Fraction | None
 ) -> Mapping[str, Any]:
-    """For long vectors: rounding may add a step for every number, and together these must be less than one step was."""
+    """Refine the lattice for long vectors: rounding may add a step for every number, and together these must be less
+    than one step.
+    """
     mechanism = entry.make(**{**given, **_told(reach, _target(column, entry), secret)})
     step, numbers = mechanism.guarantee.metric.step, replace(secret, size=_size(mechanism, secret)).numbers
     return given if step is None else {**given, "lattice": step / (1 << numbers.bit_length())}

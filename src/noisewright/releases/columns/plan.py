@@ -1,4 +1,4 @@
-r"""Columns of a policy as plans: a mechanism made for what must be protected, what that costs, and how it is applied.
+r"""Columns of a policy as plans: a mechanism for the protection of each, its privacy cost, and its application.
 
 A column is perturbed row by row. :mod:`noisewright.releases.columns.fitting` makes the mechanism and says what one row
 costs; one unit owns up to ``unit.rows`` rows, each perturbed on its own, so a column is charged that many times. What a
@@ -87,7 +87,7 @@ class ColumnPlan:
 
     @property
     def protects(self) -> str:
-        """Which values are protected from each other, in words."""
+        """Description of the values that are protected from each other."""
         return "nothing" if self.protection is None else phrases.apart(self.protection)
 
     @property

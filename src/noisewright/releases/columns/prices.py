@@ -77,7 +77,7 @@ def charge(mechanism: Mechanism, protect: Fraction, columns: int = 1) -> tuple[F
 
 
 def diameter(metric: Metric, points: Sequence[Any]) -> Fraction:
-    """At least the largest distance between two of the points, and exactly that on a line."""
+    """Return an upper bound on the distance between two of the points; it is exact on a line."""
     exact = metric.diameter(points)
     if exact is not None:
         return exact

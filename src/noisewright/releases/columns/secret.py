@@ -35,7 +35,9 @@ __all__ = ["Secret", "kind_for", "secret_of", "title_of"]
 
 @dataclass(frozen=True)
 class Secret:
-    """Columns, their types and kinds, and what a mechanism declares; ``size`` is that of a value with several numbers."""
+    """Columns, their types and kinds, and the mechanism's declaration; ``size`` is the length of a value with several
+    numbers.
+    """
 
     names: tuple[str, ...]
     types: tuple[pa.DataType, ...]
@@ -97,7 +99,7 @@ class Secret:
         return found
 
     def there(self, arrays: Sequence[pa.Array]) -> Mask | None:
-        """Where nothing is missing in any of the columns; None where that is everywhere."""
+        """Return a mask of the rows without missing values in any column; None where that is everywhere."""
         return present(self.kinds, arrays)
 
     def filled(self, arrays: Sequence[pa.Array], fill: Sequence[Any]) -> list[pa.Array]:

@@ -45,7 +45,7 @@ from noisewright.releases.sources.source import SUFFIXES, Source
 __all__ = ["check_spelling", "check_stated", "known_types", "source_for", "used_columns"]
 
 LABELS, DATES, COUNTS, NUMBERS, NAMES = range(5)
-"""Where a type is from, the surest first: declared values, dates, a mechanism for one kind, any other use, a unit's name."""
+"""Sources of a type, the surest first: declared values, dates, a mechanism for one kind, any other use, a unit's name."""
 
 Use = tuple[str, int, str]
 

@@ -67,5 +67,5 @@ UNIT_TYPES = {
 
 
 def _unrounded(metric: Metric) -> dict[str, Any]:
-    """The record of a metric without its factor and its lattice: what distances between values themselves are in."""
+    """Return the record of a metric without its factor and its lattice: the unit of distances between values themselves."""
     return {name: value for name, value in metric.record().items() if name not in ("factor", "lattice")}

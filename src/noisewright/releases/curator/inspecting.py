@@ -74,7 +74,7 @@ class Inspected:
     crowded: int = 0
     """Units with more rows than the policy allows."""
     asked: bool = False
-    """True if the column is only asked about: what is not declared then counts in no group."""
+    """True if the column is only used in answers: undeclared values then count in no group."""
 
     @property
     def fine(self) -> bool:
@@ -177,7 +177,7 @@ class _Declared:
 
 
 def _asked(policy: Policy) -> dict[str, _Declared]:
-    """The columns that answers are about, and what the first of them says."""
+    """Return the columns that answers are about, and the statement of the first answer."""
     found: dict[str, _Declared] = {}
     for query in policy.queries:
         if query.column is not None:
@@ -216,7 +216,7 @@ def _column(declared: _Declared, name: str, type_: pa.DataType, spelled: bool, a
 
 
 def _outside(value: str, within: Any) -> str:
-    """Where a value is in none of the declared ranges, in SQL."""
+    """Return the SQL condition for values outside all declared ranges."""
     if not isinstance(within, tuple) or not within:
         return "false"
     pairs = within if isinstance(within[0], tuple) else (within,)

@@ -208,7 +208,7 @@ class Proposal:
     mechanism: str | None = None
 
     def lines(self, share: str, known: Mapping[str, Any]) -> Iterator[str]:
-        """Its ``[[columns]]``, with what must be decided."""
+        """Return its ``[[columns]]``, with the decisions that are left."""
         name = _text(self.names[0]) if len(self.names) == 1 else f"[{', '.join(map(_text, self.names))}]"
         blank = "; with its stray blank, as in the table" if any(one != one.strip() for one in self.names) else ""
         yield from ("", "[[columns]]", f"name = {name}  # {self.words}{blank}")
@@ -252,7 +252,7 @@ class Proposal:
 
 
 def _asking(key: str, what: str, values: int = 0) -> Iterator[str]:
-    """A place to fill in, and what belongs there; of several values, or of one."""
+    """Return a placeholder, and the description of its value or values."""
     marks = ", ".join([f'"{PLACEHOLDER}"'] * max(1, values))
     if key != "protect":
         yield f"# {PUBLIC}: {what}"

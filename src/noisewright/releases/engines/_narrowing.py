@@ -87,7 +87,7 @@ class _AsItIs:
 
 
 class _Numbers(_AsItIs):
-    """Integers, and what is counted by them."""
+    """Integers, or values that integers count."""
 
     def __init__(self, type: pa.DataType) -> None:
         super().__init__(type)

@@ -118,7 +118,7 @@ def _by_first_half(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _equal(found: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Where neighbours are equal: the first place of each such stretch, and the place after its last."""
+    """Return the stretches of equal neighbours: the first place of each, and the place after its last."""
     same = np.concatenate(([0], found[1:] == found[:-1], [0]))
     edges = np.flatnonzero(np.diff(same)).reshape(-1, 2)
     return [(first, last + 1) for first, last in edges.tolist()]
@@ -152,7 +152,7 @@ def _ordered(
         for written in through(lambda run, _: scattered.write(run), chain(first, runs), AHEAD):
             scattered.add(*written)
         first.clear()
-        pa.default_memory_pool().release_unused()  # blocks were larger than what is sorted now
+        pa.default_memory_pool().release_unused()  # blocks were larger than the part that is sorted now
 
         def work(group: range, _: int) -> pa.RecordBatch | range:
             if scattered.size(group) > LARGE:
@@ -234,7 +234,7 @@ class _Scattered:
         self._index = 8 * (self.buckets + 1)
         """Bytes before a run that state where its buckets begin, and where the last one ends."""
         self.runs: list[int] = []
-        """Where each run begins."""
+        """Beginning of each run."""
         self.sizes = np.zeros(self.buckets)
         """The bytes of each bucket in all runs, as they will lie in memory."""
         self._length, self._lock = 0, Lock()

@@ -52,7 +52,7 @@ class Engine(Protocol):
         ...
 
     def units(self, source: Source, unit: UnitPolicy) -> Iterator[bytes]:
-        """Who takes part: the name of every unit once, the same bytes with every engine."""
+        """Return the name of every unit that takes part once, the same bytes with every engine."""
         ...
 
     def aggregate(self, source: Source, statistic: Statistic, unit: UnitPolicy) -> pa.Table:

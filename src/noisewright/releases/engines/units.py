@@ -1,4 +1,4 @@
-"""Whose a row is: the SQL that counts the rows of units, and what is refused about them."""
+"""Units of rows: the SQL that counts the rows of units, and refusals about them."""
 
 from __future__ import annotations
 

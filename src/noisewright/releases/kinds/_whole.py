@@ -1,4 +1,4 @@
-"""Integers between columns and mechanisms: what integers, dates and times have in common.
+"""Integers between columns and mechanisms: common code of integers, dates and times.
 
 ``per_unit`` is how many of what is stored make one of what a mechanism sees. On the way out a number is rounded, and moved to
 the range of the type where it is beyond (an age in 8 bits stays below 128). That looks at the noisy value alone, so it costs

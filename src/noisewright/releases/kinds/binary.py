@@ -44,7 +44,7 @@ class Bytes(Kind):
         return _is_binary(self.output_type(type_))
 
     def block_rows(self, type_: pa.DataType, size: int | None = None) -> int:
-        """By the fixed length, where there is one."""
+        """Return the number of rows by the fixed length, where one exists."""
         plain = self.output_type(type_)
         return rows_of(plain.byte_width if pa.types.is_fixed_size_binary(plain) else CELL_BYTES)
 
@@ -68,7 +68,7 @@ class Image(Kind):
     """Pictures: the bytes of files, or paths of files below ``folder``. What comes out are bytes."""
 
     folder: str | None = None
-    """Where paths begin; the policy names it. None: cells are bytes."""
+    """Folder that paths are relative to; the policy names it. None: cells are bytes."""
 
     def holds(self, type_: pa.DataType) -> bool:
         """Binary of any width, or text; also in a dictionary."""
@@ -136,7 +136,7 @@ class Image(Kind):
             raise DataError("a file of a picture cannot be read; correct the data, or the folder.") from None
 
     def _place(self, path: str) -> Path:
-        """Where one file below the folder is."""
+        """Return the place of one file below the folder."""
         if self.folder is None:
             raise DataError(
                 "the pictures are paths of files, and the policy names no folder for them; say folder = ...."

@@ -57,7 +57,7 @@ HOUR_ALONE = r"[ T]\d\d($|[^\d:])"
 """An hour without its minutes."""
 
 MILLISECONDS = 86_400_000
-"""In a day."""
+"""Number of milliseconds in a day."""
 
 SECONDS_OF_A_DAY = 86_400
 

@@ -136,7 +136,7 @@ class Kind:
         return None
 
     def present(self, array: pa.Array) -> Mask | None:
-        """Where nothing is missing; None where that is everywhere."""
+        """Return a mask of the non-missing values; None where that is everywhere."""
         return numpy_array(array.is_valid()) if array.null_count else None
 
     def read(self, array: pa.Array, form: Form = "numpy", size: int | None = None) -> Any:

@@ -120,7 +120,7 @@ class Number(Kind):
         return bool(pa.types.is_floating(self.output_type(type_)))
 
     def present(self, array: pa.Array) -> Mask | None:
-        """Where there is a number: NaN is none."""
+        """Return a mask of the numbers: NaN is not a number."""
         mask: Mask = ~np.isnan(numpy_array(array))  # a null becomes NaN
         return None if mask.all() else mask
 

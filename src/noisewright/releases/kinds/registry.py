@@ -93,7 +93,7 @@ def every_kind() -> Iterator[Kind]:
 
 
 def present(kinds: Sequence[Kind], arrays: Sequence[pa.Array]) -> Mask | None:
-    """Where nothing is missing in any of the columns; None where that is everywhere."""
+    """Return a mask of the rows without missing values in any column; None where that is everywhere."""
     found: Mask | None = None
     for kind, array in zip(kinds, arrays, strict=True):
         mask = kind.present(array)

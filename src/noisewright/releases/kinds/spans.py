@@ -28,7 +28,7 @@ class Span:
         return days.numerator if days.denominator == 1 else None
 
     def __str__(self) -> str:
-        """In the largest unit of which it is an integer."""
+        """Format it in the largest unit of which it is an integer."""
         size, unit = largest_unit(self.seconds)
         return f"{size} {unit}" + ("" if size == 1 else "s")
 

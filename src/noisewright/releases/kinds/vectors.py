@@ -57,11 +57,13 @@ class Vector(Kind):
         return self.words if size is None else f"vectors of {size} numbers"
 
     def block_rows(self, type_: pa.DataType, size: int | None = None) -> int:
-        """By the declared length; engines do not agree on a size in the type, so that alone does not count."""
+        """Return the number of rows by the declared length; engines do not agree on a size in the type, so that alone
+        does not count.
+        """
         return rows_of(UNDECLARED if size is None else FLOAT_BYTES * size)
 
     def present(self, array: pa.Array) -> Mask | None:
-        """Where all numbers of a vector are there."""
+        """Return a mask of the vectors with all numbers."""
         numbers = _numbers(array)
         holed = NUMBER.present(numbers) if pa.types.is_floating(numbers.type) else INTEGER.present(numbers)
         whole = super().present(array)
@@ -89,7 +91,7 @@ class Vector(Kind):
         return rows if form == "numpy" else self.write(rows, pa.list_(pa.float64(), wanted))
 
     def write(self, values: Any, type_: pa.DataType) -> pa.Array:
-        """Each number rounded to what the type can hold, and moved to its range."""
+        """Round each number to a value that the type can hold, and move it to its range."""
         mask = None
         if isinstance(values, pa.Array):
             if not self.holds(values.type):

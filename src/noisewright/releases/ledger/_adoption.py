@@ -54,7 +54,7 @@ def charge_record(
 
 
 def lost_from(sighting: Sighting) -> Lost:
-    """Return what a witness has seen as something to adopt."""
+    """Return the observations of a witness as something to adopt."""
     told = sighting.charged
     if told is None:
         return Lost(sighting.head)

@@ -45,7 +45,7 @@ def check_records(db: Database, path: Place, since: Head | None) -> Head | None:
 
 
 def check_accounts(db: Database, path: Place) -> None:
-    """Check the accounts of all units against what was recorded of them."""
+    """Check the accounts of all units against their records."""
     if has_chain(db) and not ledger_units.agree(db, derived(key_of(db, path), "accounts")):
         raise damaged(path)
 
@@ -62,7 +62,7 @@ def begin_chain(db: Database, path: Place) -> Head:
 
 
 def extend_chain(db: Database, path: Place, head: Head) -> Head:
-    """Add to the chain what this transaction recorded."""
+    """Add the records of this transaction to the chain."""
     return extend(db, derived(key_of(db, path), "chain"), head)
 
 

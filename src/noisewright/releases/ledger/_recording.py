@@ -34,7 +34,7 @@ __all__ = [
 
 OTHER_PEOPLE = "Another dataset name is for data about other people only."
 CHARGED = "(r.dataset = ? OR r.number IN (SELECT o.release FROM others o WHERE o.dataset = ? AND o.reason = ''))"
-"""True if a release ``r`` counts for a dataset: it is its own, or is charged to it also."""
+"""Condition for a release ``r`` to count for a dataset: it is its own, or is charged to it also."""
 
 
 def balance_of(db: Database, path: Place, dataset: str) -> Balance:
@@ -91,7 +91,7 @@ def input_digest(key: bytes, policy: str, content: bytes) -> str:
 
 
 def record_input(db: Database, release: int, digest: str, place: str) -> None:
-    """Which data a release is made of, and where its output goes."""
+    """Record the data of a release, and the place of its output."""
     db.execute("INSERT INTO inputs (release, digest, place) VALUES (?, ?, ?)", (release, digest, place))
 
 

@@ -144,7 +144,7 @@ def _total(key: bytes, rows: Iterable[tuple[int, bytes, int, int, int]]) -> int:
 
 
 def _recorded(db: Database) -> dict[int, tuple[int, int]]:
-    """For each dataset, the number of accounts and their total, as they were recorded last."""
+    """Return, for each dataset, the number of accounts and their total, as they were recorded last."""
     rows = db.execute("SELECT dataset, accounts, digest FROM totals ORDER BY number")
     return {dataset: (accounts, int(digest, 16)) for dataset, accounts, digest in rows}
 

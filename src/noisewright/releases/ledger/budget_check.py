@@ -150,7 +150,7 @@ def terms_of(plan: Plan, raise_budget: bool = False) -> Terms:
 
 
 def _units(plan: Plan, engine: Engine, source: Source) -> Iterator[bytes] | None:
-    """Who takes part, where every unit has an account of its own."""
+    """Return the participating units, where every unit has an account of its own."""
     return engine.units(source, plan.policy.unit) if plan.policy.ledger.scope == "unit" else None
 
 

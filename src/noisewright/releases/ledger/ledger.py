@@ -217,7 +217,7 @@ class Ledger:
         return result
 
     def _check_recorded(self, head: Head) -> None:
-        """Refuse a transaction whose commit was not answered, unless the chain holds what it recorded."""
+        """Refuse a transaction whose commit was not answered, unless the chain holds its record."""
         try:
             with self.opened() as db, trying(db):  # which waits until the commit has ended
                 recorded = place_of(db, head.digest.hex()) is not None
@@ -239,7 +239,9 @@ class Ledger:
             raise lost(self.path, f"{witness.path} has seen record {one.number} of it at {one.time}")
 
     def _unknown(self, db: Database) -> Iterator[tuple[Witness, Sighting]]:
-        """Yield what the witnesses have seen and the chain does not hold; a head on the chain vouches for all before it."""
+        """Yield heads that the witnesses have seen and the chain does not hold; a head on the chain vouches for all
+        before it.
+        """
         identity, chained = _identity(db, self.path), has_chain(db)
         for witness in self.witnesses:
             late = []
@@ -257,7 +259,7 @@ class Ledger:
             return sum(len(witness.seen(identity)) for witness in self.witnesses)
 
     def forgotten(self) -> list[Lost]:
-        """Return what the witnesses have seen of this ledger, and the ledger does not hold."""
+        """Return heads of this ledger that the witnesses have seen and the ledger does not hold."""
         with self.opened() as db, trying(db):
             return [lost_from(one) for one in {one.head: one for _, one in self._unknown(db)}.values()]
 
@@ -521,7 +523,7 @@ class Ledger:
             return db.execute("SELECT 1 FROM inputs LIMIT 1").fetchone() is not None
 
     def places(self) -> list[str]:
-        """Where the outputs of releases went, as far as they are folders."""
+        """Return the folders to which the outputs of releases went."""
         with self._reading() as db:
             return [place for (place,) in db.execute("SELECT DISTINCT place FROM inputs WHERE place <> ''")]
 

@@ -63,7 +63,7 @@ class Protected:
 
     @property
     def words(self) -> str:
-        """Which values are protected."""
+        """Description of the protected values."""
         return phrases.apart(self.record)
 
 
@@ -122,7 +122,7 @@ class Earlier:
     place: str
 
     def in_words(self) -> str:
-        """When it was made, and where it went."""
+        """Describe when it was made, and where it went."""
         return f"{self.time}, {f'to {self.place}' if self.place else 'into memory'}"
 
 
@@ -190,7 +190,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class BudgetEvent:
-    """When a budget was set or changed, and to what."""
+    """Date of a budget that was set or changed, and its new value."""
 
     time: str
     event: Literal["set", "raised", "lowered"]
@@ -233,7 +233,7 @@ class LedgerRecord:
 
 
 def downward(value: Fraction, digits: int = 6) -> str:
-    """A number in at most ``digits`` digits, rounded down: what may be said of a budget that is left.
+    """A number in at most ``digits`` digits, rounded down: for statements about a budget that is left.
 
     >>> downward(Fraction(2, 3)), downward(Fraction(1, 4))
     ('0.666666', '0.25')

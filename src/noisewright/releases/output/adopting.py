@@ -18,7 +18,7 @@ __all__ = ["adopt"]
 
 
 def adopt(ledger: Ledger, folders: Sequence[str | os.PathLike[str]], reason: str) -> tuple[int, int]:
-    """Charge what witnesses and the locks in these folders know and the ledger does not.
+    """Charge spends that witnesses and the locks in these folders record and the ledger does not.
 
     Return how many heads it had lost, and how many releases were charged.
     """

@@ -117,7 +117,7 @@ def _planned(lock: Lock, complete: bool, counts_are_public: bool) -> tuple[Plan 
 
 
 def _about(plan: Plan, certificate: ReleaseCertificate, lock: Lock) -> list[str]:
-    """Where the certificate differs from the one that the plan gives."""
+    """Describe the differences of the certificate from the plan's certificate."""
     try:
         stated: Any = checker.current(dict(certificate.document))
     except (checker.NotProved, LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:

@@ -1,4 +1,4 @@
-"""The files of a release: what they are called, and whether a folder has just those."""
+"""Files of a release: their names, and the check that a folder has just those."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def has_its_files(plan: Plan, outputs: Collection[str]) -> bool:
 
 
 def answer_files(plan: Plan) -> list[str]:
-    """Where the answers are written, in their order."""
+    """Return the paths of the answers, in their order."""
     return [f"{ANSWERS}/{_slug(query.name, place)}.csv" for place, query in enumerate(plan.queries)]
 
 

@@ -213,7 +213,9 @@ class Lock:
 
     @property
     def intact(self) -> bool:
-        """True if it has the digest that it states. Anyone who changes a lock can state another one; only a seal ends that."""
+        """True if it has the digest that it states. Anyone who changes a lock can state another one; only a seal
+        prevents that.
+        """
         return bool(self.document["digest"] == _digest(self.document))
 
     @property
@@ -315,7 +317,7 @@ def foreign_file(folder: Path) -> str | None:
 
 
 def _digests(path: Path) -> str | dict[str, str]:
-    """The digest of a file; of a table in many files, that of each, whatever it is called."""
+    """Return the digest of a file; of a table in many files, one for each file."""
     if not path.is_dir():
         return file_digest(path)
     files = sorted(file for file in path.rglob("*") if file.is_file())

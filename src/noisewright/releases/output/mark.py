@@ -40,7 +40,7 @@ class Mark:
 
     @classmethod
     def new(cls, book: Ledger | None, content: bytes) -> Mark:
-        """With a nonce of its own: equal data must not look equal in two releases."""
+        """Make a mark with a nonce of its own: equal data must not look equal in two releases."""
         nonce = secrets.token_bytes(NONCE_BYTES)
         return cls(nonce, fingerprint(book, content, nonce), book)
 

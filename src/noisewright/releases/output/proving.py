@@ -154,7 +154,7 @@ def examined(
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger, create_missing=False)
     files = verify_folder(Path(path), book)
     facts = dict(found.facts)
-    files = replace(  # which speaks of public files itself; nothing is said twice
+    files = replace(  # which covers public files itself; nothing is repeated
         files,
         agreed=tuple(dict.fromkeys([*files.agreed, *facts.pop("here", ())])),
         unchecked=tuple(dict.fromkeys([*files.unchecked, *facts.pop("unchecked", ())])),
@@ -272,7 +272,7 @@ def _release(document: dict[str, Any]) -> Verification:
 
 
 def _limits(stated: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what a release leaves unprotected or unproved, with a heading for each."""
+    """Return the limits of a release, unprotected and unproved parts, with a heading for each."""
     rows = [("In the file", stated["corrected"])] if "corrected" in stated else []
     rows += [(phrases.OPEN, stated["public"])] if stated["parts"] and stated["public"] else []
     if stated["simulated"]:

@@ -1,4 +1,4 @@
-r"""Where a key of a TOML file is written, so that an error can name the line.
+r"""Positions of keys in a TOML file, so that an error can name the line.
 
 The standard library reads TOML and forgets where each value stood. This module walks the same text once more and remembers
 the place of every key, table and array element, by the path under which it is found in the data that ``tomllib`` returns:

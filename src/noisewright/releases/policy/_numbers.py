@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 MOST_EDGES = 4097
-"""Of bins by their edges, of which a query can have 4096."""
+"""Maximum number of bins by their edges; a query can have 4096."""
 MOST_WEIGHTS = 16
 
 IS_NUMBER: dict[str, Any] = {

@@ -135,7 +135,7 @@ def path_text(path: Path) -> str:
 
 
 def show(value: Any) -> str | None:
-    """A value as it may stand in a sentence; None for what is long."""
+    """Return a value as it may stand in a sentence; None for a long one."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -76,7 +76,7 @@ def _columns(schema: dict[str, Any]) -> None:
 
 
 def _description(parameter: str, takers: Mapping[str, Accepts]) -> str:
-    """Return what a parameter means for each mechanism that takes it, and an example."""
+    """Describe a parameter for each mechanism that takes it, with an example."""
     users: dict[Parameter | None, list[str]] = {}
     for name, taker in takers.items():
         if parameter in taker.allowed:

@@ -35,7 +35,7 @@ from noisewright.releases.policy._locate import Path
 __all__ = ["LONGEST_LIST", "Problem", "ValueType", "each", "inner_problems", "jsonable", "listed", "plain", "wrong"]
 
 Problem = tuple[Path, str]
-"""Where something is wrong, and the end of the sentence that states what."""
+"""Place of a problem, and the end of the sentence about it."""
 
 LONGEST_LIST = 10_000_000
 """No mechanism takes more labels than this."""
@@ -63,7 +63,7 @@ def wrong(*problems: Problem | str) -> PydanticCustomError:
 
 
 def inner_problems(error: PydanticCustomError, *head: str | int) -> list[Problem]:
-    """The problems that a :func:`wrong` carries, told from ``head`` on."""
+    """Return the problems that a :func:`wrong` carries, with paths that begin with ``head``."""
     return [((*head, *path), told) for path, told in (error.context or {})["problems"]]
 
 

@@ -1,4 +1,4 @@
-"""Policies: what to protect, how, and what it may cost, as a TOML file.
+"""Policies: protection, mechanisms and budget, as a TOML file.
 
 >>> policy = Policy.from_toml('''
 ... dataset = "clinic"
@@ -75,7 +75,7 @@ __all__ = [
 
 Aggregate = Literal["count", "sum", "mean", "variance", "histogram", "quantile"]
 Order = Literal["random", "kept"]
-"""In which order released rows stand: a random one, or that of the table, which is public then."""
+"""Order of released rows: a random one, or the table's, which is public then."""
 
 LARGEST_FILE = 2**20
 """A policy file of more bytes is not read: it is something else."""
@@ -120,7 +120,7 @@ class UnitPolicy(_Strict):
 
 
 class LedgerPolicy(_Strict):
-    """Where spends are remembered, and whether for the dataset as a whole or for every unit."""
+    """Ledger of the spends, for the dataset as a whole or for every unit."""
 
     path: Text | None = Field(
         default=None, description="The file of the ledger, or the URL of its database, without a password."
@@ -220,7 +220,7 @@ class QueryPolicy(_Strict):
 
 @dataclass(frozen=True)
 class _Source:
-    """Where a policy was read from; two policies with the same content are the same, wherever they were read from."""
+    """Origin of a policy; two policies with the same content are the same, wherever they were read from."""
 
     name: str = field(default="policy", compare=False)
     places: Places | None = field(default=None, compare=False)
@@ -341,12 +341,12 @@ class Policy(_Strict):
 
     @property
     def relation(self) -> dict[str, Any]:
-        """Which two tables are neighbours, as a record: their relation, the unit, and how many rows one unit may have."""
+        """Neighbouring datasets as a record: their relation, the unit, and the maximum number of rows of one unit."""
         relation = "same-rows" if self.neighbours == "replace" else "add-remove"
         return {"relation": relation, "unit": self.unit.column, "rows": self.unit.rows}
 
     def where(self, *path: str | int) -> str:
-        """Where a key is written, for errors that are found later: ``clinic.toml, line 12: columns[1].within``."""
+        """Return the place of a key, for errors that are found later: ``clinic.toml, line 12: columns[1].within``."""
         return f"{self.line(*path)}: {path_text(path)}"
 
     def line(self, *path: str | int) -> str:

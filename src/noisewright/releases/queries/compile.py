@@ -64,7 +64,7 @@ SOME_ROWS = 1000
 """Number of rows for which an error that falls with it is shown, where the number is not public."""
 
 WEIGHTS = {"sum": ("sum",), "mean": ("sum", "count"), "variance": ("squares", "sum", "count")}
-"""Which statistic each weight is for."""
+"""Statistic of each weight."""
 
 
 def compile_query(
@@ -92,7 +92,7 @@ class FilterError(ParameterError):
     """A condition of a query that cannot be understood."""
 
     keys = ("where",)
-    """Where that is written in a query of a policy."""
+    """Key of it in a query of a policy."""
 
 
 class _Compiler:

@@ -55,7 +55,7 @@ def _reach(noise: Noise, each: float) -> tuple[int, int]:
 
 @lru_cache(maxsize=4096)
 def _behind(noise: Noise, seen: int, each: float) -> tuple[int, int]:
-    """The ends of what may be behind one number that is seen."""
+    """Return the ends of the interval behind one observed number."""
     start, lowest, highest = noise.clamped(seen), noise.clamped(-FARTHEST), noise.clamped(FARTHEST)
     down = _last(lambda far: _chance(noise, start - far, seen, "or more") > each, start - lowest)
     return start - down, start + _last(lambda far: _chance(noise, start + far, seen, "or less") > each, highest - start)

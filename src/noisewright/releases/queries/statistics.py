@@ -80,7 +80,7 @@ class Statistic:
 
     name: str
     query: str
-    """The name of the query that it belongs to, which messages tell."""
+    """Name of the query that it belongs to, which messages show."""
     measure: Measure
     bounds: Sensitivity
     noise: Noise | None = None

@@ -139,7 +139,7 @@ class Steps:
             raise ParameterError(f"say the range of {value.column!r}, for example within = [0, 100].")
         low, high = (float(end) for end in value.within)
         needed = max((high - low) / 2**RESOLUTION, max(abs(low), abs(high)) / LARGEST)
-        exponent = math.frexp(needed)[1]  # the smallest power of two above what is needed
+        exponent = math.frexp(needed)[1]  # the smallest power of two above the required number
         if value.whole:
             exponent = max(exponent, 0)
         ends = [math.floor(math.ldexp(end, -exponent) + 0.5) for end in (low, high)]

@@ -104,7 +104,7 @@ def _bar(before: Fraction, now: Fraction, whole: Fraction) -> str:
 
 
 def randomness(made: Made) -> str:
-    """Where random bits came from."""
+    """Describe the source of random bits."""
     if made.simulated:
         words = (
             f"{SIMULATION_RANDOMNESS}. The noise came from a generator with a known seed, so that the run can be repeated. "

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
-"""Beliefs before the release, for which a report says what they can become."""
+"""Prior beliefs for which a report states the possible posteriors."""
 
 
 SCALE = (
@@ -55,7 +55,7 @@ LEAD = (
 
 
 def strength(epsilon: Fraction) -> str:
-    """Where a total stands on the scale."""
+    """Return the place of a total on the scale."""
     return SCALE[sum(epsilon >= end for end in (1, 3))][0] if epsilon <= 10 else SCALE[3][0]
 
 

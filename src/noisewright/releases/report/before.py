@@ -238,7 +238,7 @@ def _half(bins: Bins) -> float:
 
 
 def _numbers(plan: Perturbed, bins: Bins) -> _Law | None:
-    """The law of a mechanism that tells the chances of its outputs, for values that it takes."""
+    """Return the law of a mechanism that has the probabilities of its outputs, for values that it takes."""
     below = described(plan.mechanism).below
     if below is None:
         return _finite(plan, bins)

@@ -243,7 +243,7 @@ def _calendar_edges(values: Floats, finest: float, most: int, whole: bool) -> tu
 
 
 def _middle(values: Floats) -> tuple[float, float]:
-    """From where to where the middle 99 % of the values lie."""
+    """Return the range of the middle 99 % of the values."""
     seen = values[np.isfinite(values)]
     low, high = np.quantile(seen, [0.005, 0.995]) if seen.size else (0.0, 1.0)
     return (float(low), float(high)) if high > low else (float(low) - 0.5, float(low) + 0.5)

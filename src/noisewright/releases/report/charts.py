@@ -26,7 +26,7 @@ from noisewright.releases.report.marginals import Marginal
 __all__ = ["chart", "short", "spelled", "ticks"]
 
 WIDTH = 480
-"""Of every picture, in its own units: narrow enough that letters stay readable on a telephone."""
+"""Width of every picture, in its own units: narrow enough that letters stay readable on a telephone."""
 CHARACTER = 7.2
 """The width of a character of a label at 13 px, on average; labels are cut so that they fit."""
 

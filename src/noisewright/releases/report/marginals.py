@@ -79,7 +79,9 @@ def marginals_of(columns: Sequence[Any], batches: Iterator[pa.RecordBatch]) -> l
 def counted(
     columns: Sequence[Perturbed], batches: Iterator[pa.RecordBatch]
 ) -> list[tuple[Bins, NDArray[np.int64]] | None]:
-    """For every column its bins, chosen by the first rows, and how many released values are in each; None without a chart."""
+    """Return the bins of every column, chosen by the first rows, with the count of released values in each; None
+    without a chart.
+    """
     bins: dict[int, Bins | None] = {}
     counts: dict[int, NDArray[np.int64]] = {}
     for batch in batches:

@@ -66,7 +66,7 @@ def source_of(
 
 
 def table_of(data: Any) -> pa.Table:
-    """All rows and columns at once, for what learns from all of them."""
+    """Return all rows and columns at once, for code that learns from all of them."""
     source = source_of(data)
     return pa.Table.from_batches(source.batches(list(source.schema.names)), source.schema)
 

@@ -72,10 +72,10 @@ class Source:
     """Relation that DuckDB reads, as SQL after FROM, where the format is csv, json, parquet or duckdb."""
     separator: str = ","
     held: Any = field(default=None, repr=False)
-    """A table, a Spark frame, or what keeps a temporary file."""
+    """Table, Spark frame, or holder of a temporary file."""
     stamps: tuple[tuple[int, ...], ...] = ()
     guessed: frozenset[str] = frozenset()
-    """Columns whose types neither the table nor the policy tells; without a policy they are read off the values."""
+    """Columns whose types neither the table nor the policy states; without a policy they are read off the values."""
     widened: frozenset[str] = frozenset()
     """Columns of integers that are read as numbers, because the policy states so."""
 

@@ -1,4 +1,4 @@
-"""A channel or a certificate that someone brings: what it really guarantees, and a repaired one that is proved."""
+"""Channel or certificate of a user: its real guarantee, and a repaired one that is proved."""
 
 from __future__ import annotations
 

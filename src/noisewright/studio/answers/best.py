@@ -35,7 +35,9 @@ class Best:
 
 
 def best(given: Mapping[str, str]) -> Best:
-    """Solve what the options say: ``metric`` with its secrets, ``epsilon``, ``loss``, ``objective``, ``shape``, ``prior``."""
+    """Solve the problem in the options: ``metric`` with its secrets, ``epsilon``, ``loss``, ``objective``, ``shape``,
+    ``prior``.
+    """
     secrets, metric = _space(given)
     made = optimal(
         secrets,

@@ -71,7 +71,7 @@ LOSS_WORDS = {
 """Ways to measure an error, in words."""
 
 PRIORS = (0.01, 0.1, 0.5)
-"""Beliefs for which the table says what they can become."""
+"""Prior beliefs for which the table states the possible posteriors."""
 
 MOST_SHOWN = 200
 """A heat map of more rows or columns than this shows nothing that an eye could see."""
@@ -370,7 +370,7 @@ def _middle(mechanism: Mechanism) -> float:
 
 
 def _span(made: Designed, secret: float) -> tuple[float, float]:
-    """Where outputs about a secret lie: the whole range, or the part of it where noise can be seen."""
+    """Return the range of outputs about a secret: the whole range, or the part of it where noise can be seen."""
     scale = float(described(made.mechanism).scale or 1.0)
     low, high = secret - 6 * scale, secret + 6 * scale
     feasible = getattr(made.mechanism, "feasible", None)

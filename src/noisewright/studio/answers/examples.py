@@ -16,7 +16,7 @@ DIAGNOSES = ("asthma", "back pain", "diabetes", "fracture", "infection", "other"
 
 @dataclass(frozen=True)
 class Example:
-    """A table that is made on the spot, and what may be said about it without looking at it."""
+    """Table that is made on the spot, with the public facts about it."""
 
     title: str
     words: str

@@ -35,7 +35,7 @@ MOST_EPOCHS, MOST_BUDGETS = 1000, 12
 
 @dataclass(frozen=True)
 class Reached:
-    """One budget: what was trained, what attackers find, and the best there is."""
+    """Results for one budget: the training, the attackers, and the optimum."""
 
     point: Point
     promise: str

@@ -51,7 +51,7 @@ class Returned:
 
     name: str
     distance: float
-    """Between the true profiles."""
+    """Distance between the true profiles."""
     both: bool
     """True if it is among the true ones and among those returned."""
     known: str = ""
@@ -77,7 +77,7 @@ class Matching:
 
     profiles: Profiles
     left_out: int = 0
-    """Profiles of zeros, and those beyond what is tried here."""
+    """Profiles of zeros, and those beyond the limits here."""
     seed: Seed = field(default_factory=Seed.fresh)
     _curves: dict[tuple[int, int], tuple[tuple[float, Evaluation], ...]] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""A picture that is being hidden: before and after, how alike they are, and what an attacker can still tell."""
+"""Picture that is being hidden: before and after, its similarity, and the remaining risk."""
 
 from __future__ import annotations
 

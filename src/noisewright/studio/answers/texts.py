@@ -114,7 +114,7 @@ def _law(
 
 
 def _becomes(made: PrivateDocuments, before: tuple[str, ...]) -> tuple[str, tuple[tuple[str, float], ...]]:
-    """For the longest word of the text, which tells most."""
+    """Return the row for the longest word of the text, which discloses most."""
     if not before:
         return "", ()
     word = max(before, key=len)

@@ -23,7 +23,7 @@ class Live(Generic[T]):
         self._busy = False
 
     def ask(self, compute: Callable[[], T]) -> None:
-        """Answer this as soon as what is being computed is done."""
+        """Answer this as soon as the current computation is done."""
         self._next = compute
         if not self._busy:
             self._busy = True

@@ -49,7 +49,7 @@ STARTS = {"epsilon": "1", "within": "0:2", "categories": "0,1,2", "points": "0,1
 
 
 def build(request: Request) -> None:
-    """A form for each mechanism, and what follows."""
+    """Build a form for each mechanism, and the results."""
     _Compare(read_query(request.query_params) or dict(EXAMPLE)).build()
 
 

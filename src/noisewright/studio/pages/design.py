@@ -100,7 +100,7 @@ def examples(kind: str, name: str) -> dict[str, str]:
 
 
 def build(request: Request) -> None:
-    """Tabs of kinds, the form of one mechanism, and what it does."""
+    """Build tabs of kinds, the form of one mechanism, and its effect."""
     kind = request.path_params.get("kind", "number")
     titles = {**{k: title for k, (title, _) in KINDS.items()}, "best": "Find the best"}
     if kind not in titles:
@@ -243,7 +243,7 @@ class _Design:
         self._ask()
 
     async def _accuracy(self, error: str, word: str) -> None:
-        """From an error to an epsilon or a delta; the form then shows it."""
+        """Compute an epsilon or a delta from an error; the form then shows it."""
         given, loss = dict(self.given), self._loss
         found = await beside(self._refuse_accuracy, enough_for, self.name, given, error or "", loss, word)
         if found is None:
@@ -295,7 +295,7 @@ class _Design:
         self.elsewhere.hide()
 
     def _offer(self, answer: _Answer) -> None:
-        """The questions that this mechanism has an answer to, with what is taken where nothing is typed."""
+        """Offer the questions that this mechanism answers, with defaults for empty fields."""
         law, listed = answer.law, answer.made.channel is not None
         assumed = {"apart": self._apart, "observed": _label(answer.observed), "prior": "all alike"}
         assumed["secret"] = _label(law.secret) if law is not None else "0:0" if answer.map is not None else ""

@@ -1,4 +1,4 @@
-"""Hide what is on a picture."""
+"""Hide content of a picture."""
 
 from __future__ import annotations
 

@@ -253,7 +253,7 @@ class _ReleasePage:
 
     @property
     def ledger(self) -> str:
-        """Where spends are recorded: examples in a ledger that goes with the page."""
+        """Ledger of the spends: examples use a ledger that goes with the page."""
         assert self.given is not None
         if self.given.example:
             where = self.visit.names.setdefault("the ledger of this page", self.visit.place("ledger.sqlite"))
@@ -296,7 +296,7 @@ class _ReleasePage:
             self.live.ask(lambda: (form, planned(form, path, ledger, folder, more)))
 
     def _stamp(self) -> str:
-        """By what the table is known again: its digest, or its path."""
+        """Return the mark of the table: its digest, or its path."""
         assert self.given is not None
         return self.given.digest or self.given.path
 

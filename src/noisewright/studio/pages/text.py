@@ -20,7 +20,7 @@ from noisewright.studio.task import Task, read_query, with_option
 __all__ = ["build"]
 
 OWN = "own"
-"""In a link: its text was typed by a person, and is not in the link."""
+"""Mark in a link: its text was typed by a person, and is not in the link."""
 
 
 def build(request: Request) -> None:

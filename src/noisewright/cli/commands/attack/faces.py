@@ -236,7 +236,7 @@ def _table(
     attacks: list[str],
     kept: tuple[str, ...],
 ) -> RenderableType:
-    """Some attacks, with the bound of each row, and some of what is kept; never wider than a page of 80 columns."""
+    """Return a table of some attacks, with the bound of each row, and some of the kept columns; never wider than 80 columns."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""``noisewright attack inference``: what a noisy count over a table would tell about the sensitive value of one new row."""
+"""``noisewright attack inference``: what a noisy count over a table discloses about the sensitive value of one new row."""
 
 from __future__ import annotations
 

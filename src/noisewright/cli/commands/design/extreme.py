@@ -201,7 +201,7 @@ def _allowed(space: LocalPolytope) -> str:
 
 
 def _decided(file: str, given: Budget) -> tuple[dict[str, Any], Page]:
-    """Return whether a channel is an extreme point, and what shows it."""
+    """Return whether a channel is an extreme point, and its witness."""
     from noisewright.optimality.extreme.criterion import Middle
     from noisewright.optimality.extreme.polytope import LocalPolytope
 

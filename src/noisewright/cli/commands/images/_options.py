@@ -141,7 +141,7 @@ def spelt(message: str, options: Collection[str] = ()) -> str:
 
 
 def in_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, with the names of its options in what it refuses."""
+    """Return the command, with the names of its options in its error messages."""
     options = signature(command).parameters
 
     @wraps(command)

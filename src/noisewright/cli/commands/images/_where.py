@@ -182,7 +182,7 @@ def _document(file: str) -> Any:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; a name that is written twice would hide what the first line says."""
+    """Read an object of JSON and reject repeated names: a repeated name would hide the first value."""
     from noisewright.core.errors import FileFormatError
 
     if len(dict(pairs)) < len(pairs):

@@ -19,7 +19,7 @@ ROLES = Addresses(
         "evaluate": "noisewright.cli.commands.match.evaluate:COMMAND",
     },
 )
-"""Roles: anyone who runs a service, the people, and what is tried before."""
+"""Roles: service operators, the people, and trials before a service."""
 
 
 def match(context: typer.Context) -> None:

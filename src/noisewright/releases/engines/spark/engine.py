@@ -307,7 +307,7 @@ def _check_known(format: OutputFormat, plans: Sequence[ColumnPlan]) -> None:
 
 
 def _harmless(frame: Any) -> Any:
-    """The rows as CSV files have them: what a spreadsheet would run is text."""
+    """Return the rows for CSV files: anything that a spreadsheet would run becomes text."""
     from pyspark.sql import functions
 
     placed = frame.toDF(*places(frame.columns))

@@ -60,14 +60,14 @@ class Database(Protocol):
         """Return the version of the tables."""
 
     def check_pages(self, place: Place, *, all_of_it: bool = False) -> None:
-        """Check what lies below the rows, as far as this database can."""
+        """Check the storage below the rows, as far as this database can."""
 
     def fill(self, table: str, rows: Iterable[tuple[bytes]]) -> None:
         """Put many rows of one value into a table."""
 
 
 class Store(Protocol):
-    """Where a ledger is, and how it is made and opened."""
+    """Place of a ledger, with the functions that make and open it."""
 
     @property
     def place(self) -> Place: ...
@@ -117,7 +117,7 @@ def writing(db: Database) -> Iterator[None]:
 
 @contextmanager
 def trying(db: Database) -> Iterator[None]:
-    """Open the same transaction, to see what it would say: nothing of it stays."""
+    """Open the same transaction to see its answer; nothing of it stays."""
     with _undone(db, write=True):
         yield
 

@@ -53,7 +53,7 @@ CHAINED = {
     "others": "number, release, dataset, reason",
     "adoptions": "number, time, head, reason",
 }
-"""The tables whose rows the chain covers, in the order in which one transaction adds to it, and what is covered."""
+"""Tables whose rows the chain covers, in the order in which one transaction adds to it, with the covered columns."""
 
 
 def _amount(name: str, *besides: str) -> str:
@@ -188,7 +188,7 @@ ONE_WAY = {
 }
 """The tables that may change at all, and how."""
 NOT_FIRST = "(NEW.event = 'set') = EXISTS (SELECT 1 FROM budgets WHERE dataset = NEW.dataset)"
-"""When a budget is refused: a second first one, or a change of none."""
+"""Condition of a refused budget: a second first one, or a change of none."""
 FORGETS_NOTHING = "a ledger forgets nothing"
 
 

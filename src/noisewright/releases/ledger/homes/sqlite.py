@@ -35,7 +35,7 @@ from noisewright.releases.ledger.homes.schema import (
 __all__ = ["SqliteDatabase", "SqliteStore", "appear", "sentences"]
 
 CACHE = -32_768
-"""In KiB, as SQLite wants it: what sorting and the pages of the accounts may take before they go to the disk."""
+"""Cache in KiB, as SQLite wants it: memory for sorting and the pages of the accounts before they go to the disk."""
 SETTINGS = (
     "synchronous = FULL",
     "fullfsync = ON",

@@ -69,7 +69,7 @@ class Witness:
             raise LedgerError(f"{str(path)!r} cannot be the name of a witness.")
 
     def seen(self, ledger: str) -> list[Sighting]:
-        """Return what it has seen of a ledger; a last line that was cut off by a crash is passed over."""
+        """Return the heads seen of a ledger; a last line that was cut off by a crash is passed over."""
         try:
             text = read_input(self.path).decode()
         except FileNotFoundError:
@@ -135,7 +135,7 @@ class Witness:
         return not found.f_blocks or found.f_bavail * found.f_frsize >= ROOM
 
     def add(self, ledger: str, one: Sighting) -> None:
-        """Add what was seen; it is on the disk when this returns. What the ledger recorded stays there if that fails."""
+        """Add a sighting; it is on the disk when this returns. The record of the ledger stays there if that fails."""
         charged = {} if one.charged is None else {"charged": one.charged}
         line = {"format": FORMAT, "ledger": ledger, "record": one.number, "head": one.head, "time": one.time, **charged}
         try:

@@ -54,7 +54,7 @@ class Kept:
 
     @property
     def time(self) -> str:
-        """When it was made, in UTC."""
+        """Time at which it was made, in UTC."""
         at = self.release_id
         return f"{at[:4]}-{at[4:6]}-{at[6:8]} {at[9:11]}:{at[11:13]}"
 
@@ -71,7 +71,7 @@ def keep_in(folder: Path | None) -> None:
 
 
 def releases_folder() -> Path:
-    """Where releases are kept: the folder of the option, or ``$XDG_DATA_HOME/noisewright/releases``."""
+    """Return the folder of releases: the option's, or ``$XDG_DATA_HOME/noisewright/releases``."""
     return _folder or user_data("releases")
 
 

@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 KEPT = "keep"
-"""In the place of a mechanism: the column is released as it is."""
+"""Entry in the place of a mechanism: the column is released as it is."""
 LINE = ("integer", "number", "date", "time")
 SECRETS = {
     "text": ("category", "document"),
@@ -72,7 +72,7 @@ _TYPED = re.compile(r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*")
 
 @dataclass(frozen=True)
 class Field:
-    """One thing to fill in: its key in a form, what it is called, and what belongs there."""
+    """Field to fill in: its key in a form, its name, and a description of its value."""
 
     key: str
     label: str

@@ -66,7 +66,7 @@ MOST_COLUMNS, LONGEST_NAME = 200, 200
 
 @dataclass(frozen=True)
 class Given:
-    """A table that someone gave: where it is, what they call it, and the fields that are asked about it."""
+    """Table that someone gave: its place, its name, and the fields about it."""
 
     path: str
     name: str
@@ -330,7 +330,7 @@ def _size(path: str) -> int:
 
 
 def _place(policy: Policy, path: str, home: Path, ledger: str | None, form: str) -> Path:
-    """Where a release belongs: where the ledger has it in this format already, next to that one, or a new folder."""
+    """Return the folder of a release: the ledger's folder in this format, one next to it, or a new one."""
     if ledger is not None and os.path.exists(ledger):
         book = Ledger(ledger, create_missing=False)
         source = source_for(policy, path)

@@ -163,7 +163,7 @@ class Trading:
         self._set(shares)
 
     def _set(self, shares: list[str], but: int = -1) -> None:
-        """Show and tell epsilons; the slider that is being moved is left to the person's hand."""
+        """Show and report epsilons; the slider that is being moved is left to the person's hand."""
         self._told, form = True, self.held()
         for place, (column, text) in enumerate(zip(self._parts(), shares, strict=True)):
             form = form.having(column.having(epsilon=text))
