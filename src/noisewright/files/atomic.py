@@ -101,7 +101,7 @@ def _system_call() -> Any:
 
 
 def check_free(path: Path, replace: bool = False) -> None:
-    """Refuse a name that is taken, unless what has it may be replaced."""
+    """Refuse a name that is taken, unless its holder may be replaced."""
     if not replace and os.path.lexists(path):
         raise FileFormatError(f"{path} is there already; name another file, or say --replace.")
 

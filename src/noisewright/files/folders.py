@@ -40,7 +40,7 @@ def files_in(given: Iterable[str | os.PathLike[str]], suffixes: Sequence[str], w
 
 
 def look_in(given: Iterable[str | os.PathLike[str]], suffixes: Sequence[str], what: str) -> Found:
-    """The files that are named, and those in the folders that are named which end with one of the suffixes, sorted by path.
+    """The files that are named, and files in the named folders that end with one of the suffixes, sorted by path.
 
     A file that is found twice, by its folder and by its name or by a link, is one: drawn from twice, it would be hidden less.
     ``what`` is the plural of what is looked for, for messages.
@@ -97,7 +97,7 @@ def own_names(files: Sequence[Path], suffix: str) -> list[str]:
 
 
 def numbered_name(stem: str, number: int, suffix: str) -> str:
-    """A name that tells of only its number.
+    """Return a name that contains only its number.
 
     >>> numbered_name("picture", 7, ".png")
     'picture-000007.png'

@@ -48,7 +48,7 @@ LARGE_EPSILON = 10
 NO_PROMISE = 50
 """Epsilon from which no one could distinguish the guarantee from none; a warning states that."""
 BEYOND_SENSE = 700
-"""A part that costs more is refused: the odds that it allows are beyond what a float holds, e^709."""
+"""A part that costs more is refused: the odds that it allows are beyond the range of a float, e^709."""
 LIKE_A_GUESS = 0.9
 """A category that is wrong this often, next to how often a blind guess is, shows hardly anything."""
 

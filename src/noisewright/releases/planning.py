@@ -55,8 +55,8 @@ def plan(
     accepts a larger budget than the ledger has. ``witness`` and ``separate_people``: as for a release.
 
     Every check of a release is made: where the data cannot be released as they are, ``refusal`` says why, and ``fits``
-    is False. The warnings of the plan are those that need a look at the data, too. They are for the curator's eyes, and
-    no part of what a release publishes.
+    is False. The warnings of the plan are those that need a look at the data, too. They are for the curator's eyes, and no part
+    of a release.
     """
     read = as_policy(policy)
     with one_database():

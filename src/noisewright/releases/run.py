@@ -101,7 +101,7 @@ class Release:
     """The folder of the same release in another format, of which this is a copy; nothing was drawn for it."""
     warnings: tuple[str, ...] = ()
     """Warnings that a person should think about. Some were found by a look at the true data: it is for the curator's
-    eyes, and no part of what is published."""
+    eyes, and not published."""
     wrap: Callable[[pa.Table], Any] | None = None
     """Makes an Arrow table one of the kind that came in."""
 
@@ -171,7 +171,7 @@ def release(
     folder for the table, the answers, the certificate, the report and the lock; it appears whole or not at all. If it holds the
     release of these data under this policy already, that is read and nothing is drawn, unless ``again``: a second draw costs
     the whole privacy cost again. The ledger has the data again wherever that release went: another ``format`` of it is
-    a copy of the same rows, which costs nothing, and what would pay twice is refused. ``replace``: an earlier output of
+    a copy of the same rows, which costs nothing, and a second payment is refused. ``replace``: an earlier output of
     something else may be replaced, if nothing else lies in its folder. ``ledger``: where the spend is recorded, a file or the
     URL of a PostgreSQL database; the policy's, or this user's, by default. ``witness``: a file to which
     every spend is reported, in addition to this user's, so that an older copy of the ledger is noticed.

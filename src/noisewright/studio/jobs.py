@@ -1,8 +1,8 @@
 """Long work in a process of its own, so that the page goes on, sees how far it is, and can end it.
 
 A job is a function of a module, called as ``function(*arguments, told=told)``; it may call ``told(done, of)`` as it goes on.
-What it returns must be plain: it comes back through a pipe. A job that is cancelled is ended, and so is that of a
-server that is gone, unless the job ``outlives`` it; what it writes, it writes atomically. A job that takes longer than
+What it returns must be plain: it comes back through a pipe. A cancelled job is ended, and so is
+a job of a server that is gone, unless the job ``outlives`` it; its writes are atomic. A job that takes longer than
 its limit is ended, too.
 """
 

@@ -100,7 +100,7 @@ class Guard:
         await _Answer(self, scope, receive, send).run()
 
     def _knows(self, cookies: str) -> bool:
-        """Return whether one of the cookies is right; other servers of this machine set what they like, in any form."""
+        """Return whether one of the cookies is right; other servers of this machine set any cookies, in any form."""
         given = (one.strip().partition("=") for one in cookies.split(";"))
         return any(
             hmac.compare_digest(value.encode(), self.pass_.encode()) for name, _, value in given if name == self.cookie

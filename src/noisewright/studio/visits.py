@@ -129,7 +129,7 @@ class Visit:
         return self.folder / name
 
     def end(self) -> None:
-        """Delete the files, once nothing works with them; what goes on without the page is waited for in a thread."""
+        """Delete the files, once nothing works with them; work that goes on without the page is waited for in a thread."""
         for stop in self.before_end:
             stop()
         threading.Thread(target=self._delete, daemon=True).start() if self.awaited else self._delete()
@@ -147,7 +147,9 @@ class Visit:
 
 
 def begin() -> None:
-    """Let temporary files of this server and of its jobs lie in its own folder; what servers that are gone left is deleted."""
+    """Let temporary files of this server and of its jobs lie in its own folder; remains of servers that are gone are
+    deleted.
+    """
     global _system  # noqa: PLW0603 - as above
     own_key()  # jobs inherit the setting of a server that cannot keep it
     clear_all(dead_alone=True)

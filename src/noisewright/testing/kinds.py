@@ -39,7 +39,7 @@ def check_kind(
     """Run every check and return the report.
 
     ``values`` are a few different ones that a column of ``type_`` holds; ``others`` are types that the kind must not hold;
-    ``size`` is that of a value with several numbers, where the type does not tell; ``refused`` are columns of the kind
+    ``size`` is that of a value with several numbers, where the type does not state it; ``refused`` are columns of the kind
     that must not be read, and of which no value may be shown.
     """
     column = pa.array(list(values), type_)

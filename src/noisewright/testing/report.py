@@ -12,7 +12,7 @@ Check = tuple[str, Callable[[], str | None]]
 
 
 class ConformanceError(AssertionError):
-    """A mechanism, or a kind of column, does not keep what its protocol guarantees."""
+    """A mechanism, or a kind of column, does not keep the guarantees of its protocol."""
 
 
 @dataclass

@@ -30,7 +30,7 @@ class Words:
     """
 
     path: str
-    """The words that call it, without that of the program."""
+    """Words that call it, without the program's name."""
     commands: tuple[str, ...]
     options: tuple[str, ...]
     valued: tuple[str, ...]

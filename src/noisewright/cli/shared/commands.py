@@ -1,9 +1,9 @@
-"""Commands by address: what the address of a command leads to, and how it becomes a command of Typer when it is called.
+"""Commands by address: the target of an address, and how it becomes a command of Typer when it is called.
 
 A command is a :class:`Command` in a module; a table of addresses (:class:`~noisewright.core.loading.addresses.Addresses`)
 says where.
-The module is loaded when its command is called, or when help lists it; so it stays thin, and imports what it needs inside its
-function. A third party's package adds a command with an entry point in its ``pyproject.toml``::
+The module is loaded when its command is called, or when help lists it; so it stays thin, and
+imports its needs inside its function. A third party's package adds a command with an entry point in its ``pyproject.toml``::
 
     [project.entry-points."noisewright.commands"]
     count = "counting.command:COMMAND"
@@ -39,8 +39,8 @@ __all__ = ["Command", "Table", "built", "offered"]
 
 
 class Table(Protocol):
-    """Commands by name, loaded one by one: an :class:`~noisewright.core.loading.addresses.Addresses`, or what looks
-    like one.
+    """Commands by name, loaded one by one: an :class:`~noisewright.core.loading.addresses.Addresses`, or a
+    similar object.
     """
 
     def load(self, name: str) -> Any: ...

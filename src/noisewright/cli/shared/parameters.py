@@ -183,7 +183,7 @@ def _is_number(members: tuple[Any, ...]) -> bool:
 
 def _number(text: str, name: str, members: tuple[Any, ...]) -> Any:
     value = as_fraction(check_number(text, name), name)
-    if str in members:  # the constructor reads it exactly, and its messages show what was written
+    if str in members:  # the constructor reads it exactly, and its messages show the text as written
         return text.strip()
     if Fraction in members:
         return value

@@ -1,4 +1,4 @@
-"""Files that could not be done where the others are: one sentence for each of them, and an exit code that tells."""
+"""Files that could not be done where the others are: one sentence for each of them, and an exit code."""
 
 from __future__ import annotations
 

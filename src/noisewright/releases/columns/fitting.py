@@ -181,7 +181,7 @@ def _points(given: Mapping[str, Any], takes: Takes) -> list[Any]:
 
 
 def _reach(column: ColumnPolicy, given: Mapping[str, Any], secret: Secret) -> Fraction | None:
-    """The protected distance in the unit of the values; None where only the built mechanism can tell."""
+    """The protected distance in the unit of the values; None where only the built mechanism determines it."""
     takes = secret.takes
     points = _points(given, takes)
     if column.protect != "any":

@@ -1,7 +1,7 @@
 r"""Columns of a policy as plans: a mechanism for the protection of each, its privacy cost, and its application.
 
 A column is perturbed row by row. :mod:`noisewright.releases.columns.fitting` makes the mechanism and says what one row
-costs; one unit owns up to ``unit.rows`` rows, each perturbed on its own, so a column is charged that many times. What a
+costs; one unit owns up to ``unit.rows`` rows, each perturbed on its own, so a column is charged once for each row. What a
 mechanism is given, and what becomes of its outputs, is for :mod:`noisewright.releases.columns.secret` and the kinds of
 the columns.
 

@@ -1,8 +1,8 @@
 r"""The columns that form one secret: of which kind each is, and the way to the values of a mechanism and back.
 
 The kind of a column is the one that the policy states; or the input of the mechanism, where that kind holds the column's type
-(free text is told from text in no other way); or else the kind of its type. What a mechanism is given then follows from
-what it declares (:class:`~noisewright.core.mechanism.Takes`), and nothing from the names of its parameters.
+(free text is distinguished from text in no other way); or else the kind of its type. What a mechanism is given then
+follows from what it declares (:class:`~noisewright.core.mechanism.Takes`), and nothing from the names of its parameters.
 
 >>> from noisewright.mechanisms.registry import registry
 >>> place = secret_of(("north", "east"), (pa.float32(), pa.int8()), registry["planar-laplace"])
@@ -63,7 +63,7 @@ class Secret:
 
     @property
     def output_kinds(self) -> tuple[Kind, ...]:
-        """The kinds of the output: what the mechanism says that it gives, or those of the columns."""
+        """The kinds of the output: what the mechanism declares, or the columns' own."""
         gives = self.takes.gives
         return self.kinds if gives is None or gives not in KINDS else (kind_named(gives),) * len(self.kinds)
 
@@ -142,7 +142,7 @@ class Secret:
         return parts[0]
 
     def write(self, drawn: Any, rows: int) -> list[pa.Array]:
-        """What the mechanism gave, in the types of the released columns."""
+        """Convert the output of the mechanism to the types of the released columns."""
         parts = self._parts(drawn)
         if len(parts) != len(self.types) or any(len(part) != rows for part in parts):
             raise DataError("the mechanism does not give one value for each; use it on its own, not for a column.")
@@ -209,7 +209,7 @@ def secret_of(
 
 
 def kind_for(name: str, type_: pa.DataType, takes: Takes, stated: Mapping[str, str]) -> Kind | None:
-    """The kind of a column: the stated one, the one that the mechanism takes, or that of its type."""
+    """The kind of a column: the stated one, the one that the mechanism takes, or its type's."""
     for wanted in (stated.get(name), takes.kind):
         if wanted is not None and wanted in KINDS and kind_named(wanted).holds(type_):
             return kind_named(wanted)

@@ -72,7 +72,7 @@ def known_types(policy: Policy) -> dict[str, pa.DataType]:
 def source_for(policy: Policy, data: Any) -> Source:
     """The source of some data: the columns that a policy uses, in its types.
 
-    Refused where a filter needs a type that neither tells; of kept columns files without types tell the text of each cell.
+    Refused where a filter needs a type that neither states; kept columns of files without types are the text of each cell.
     """
     source = source_of(data, known_types(policy), policy.types, used_columns(policy))
     if source.format == "remote" and any(
@@ -98,7 +98,7 @@ def source_for(policy: Policy, data: Any) -> Source:
 
 
 def used_columns(policy: Policy) -> set[str]:
-    """Every name that the policy uses as that of a column: nothing that is published depends on the others."""
+    """Return every name of a column that the policy uses: nothing that is published depends on the others."""
     found = {name for column in policy.columns for name in column.names} | set(policy.types)
     for query in policy.queries:
         found |= {*query.by} | names_in(query.where or "") | ({query.column} if query.column is not None else set())
@@ -109,7 +109,7 @@ def check_spelling(policy: Policy, source: Source) -> None:
     """Refuse a name that is not in the table where another is much like it; one that is like nothing is refused where
     it is used.
 
-    Keys of JSON lines are not looked at: which there are may tell something about one row.
+    Keys of JSON lines are not read: the set of keys may disclose something about one row.
     """
     there = [] if source.format == "json" else source.schema.names
     named: list[tuple[str | None, tuple[str | int, ...]]] = [
@@ -158,7 +158,7 @@ def _of_column(column: ColumnPolicy) -> Iterator[Use]:
 
 
 def _of_mechanism(takes: Takes, columns: int, dimension: Any) -> tuple[int, str]:
-    """What a mechanism takes: a kind of its own; coordinates and undeclared values are numbers."""
+    """Return the type that a mechanism takes: a kind of its own; coordinates and undeclared values are numbers."""
     if takes.points or takes.kind not in KINDS:
         alone = takes.kind == "vector" and columns == 1 and dimension not in (None, 1)
         return (COUNTS, takes.kind) if alone else (NUMBERS, "number")
@@ -192,7 +192,7 @@ def _has_offset(places: Any) -> bool:
 
 
 def _of_labels(labels: Any, place: int) -> str | None:
-    """What a list of values holds (in one of its columns), or None where it does not tell."""
+    """Return the type of a list of values (in one of its columns), or None where it is unknown."""
     if isinstance(labels, int):
         return "integer"
     if isinstance(labels, str):

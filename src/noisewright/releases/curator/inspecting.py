@@ -1,4 +1,4 @@
-"""What a table holds next to what its policy states: missing, undeclared, out of range. The owner's view, which is NOT private.
+"""Content of a table compared with its policy: missing, undeclared, out of range. The owner's view, which is NOT private.
 
 It states why a release would be refused and how much would be clamped or mapped, in exact numbers of the data. Nothing
 of it enters a plan, a lock, a certificate or a report.

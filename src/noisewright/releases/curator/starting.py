@@ -97,7 +97,7 @@ def starting_policy(data: Any, *, dataset: str | None = None, from_data: bool = 
     """A policy to start from, for anything that a release takes.
 
     ``dataset``: the name under which the ledger is to remember; that of the file by default. ``from_data``: copy ranges and
-    categories from the data, which tells values of people in it; the text says so.
+    categories from the data, which discloses values of people in it; the text states that.
     """
     source, types, guessed = _typed(data, from_data)
     columns = _blocks(types, _respelled(source, types))
@@ -121,7 +121,7 @@ def starting_policy(data: Any, *, dataset: str | None = None, from_data: bool = 
     )
 
 
-# What the table tells -----------------------------------------------------------------------------------------------------
+# Facts about the table -----------------------------------------------------------------------------------------------------
 
 
 def _typed(data: Any, from_data: bool) -> tuple[Source, dict[str, pa.DataType], bool]:

@@ -71,7 +71,8 @@ def _makers(parts: Sequence[Part]) -> set[str]:
 def columns_of(
     source: Source, column: str | None, types: dict[str, Any], by: str | None = None, makers: Collection[str] = ()
 ) -> list[str]:
-    """The columns that hold the reports: those named, separated by commas, or the only one next to that of the mechanisms.
+    """The columns that hold the reports: those named, separated by commas, or the only one next to the column of the
+    mechanisms.
 
     Reports of local hashing are pairs, which have the columns ``hash`` and ``bucket`` where none are named.
     """

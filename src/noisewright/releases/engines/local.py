@@ -2,7 +2,7 @@
 
 Rows are read in order, cut into blocks of as many rows as the plans say and perturbed by a pool of threads (the samplers spend
 their time in numpy and AES, outside Python's lock, and threads share blocks where processes would copy them). They are written
-in random order (:mod:`noisewright.releases.engines._shuffling`), or in that of the table where the policy keeps it. A bounded
+in random order (:mod:`noisewright.releases.engines._shuffling`), or in the table's order where the policy keeps it. A bounded
 number of blocks is in flight, so memory does not grow with the table. Grouping and bounding of units are DuckDB's, which moves
 to disk what does not fit.
 """

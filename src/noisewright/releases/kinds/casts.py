@@ -1,7 +1,7 @@
 """Columns in the type that a policy states, value by value and without loss, or not at all.
 
 The type of a column decides on the lattice, the unit and the output of a mechanism. Were it read off the values, one person's
-cell could change all of that for everyone. Therefore what has no types of its own (CSV, JSON lines, pandas) is put into the
+cell could change all of that for everyone. Therefore data without types of their own (CSV, JSON lines, pandas) is put into the
 types of the policy, and a value that does not fit refuses the whole release.
 
 >>> recast(pa.array([31.0, None]), pa.int64()).to_pylist(), recast(pa.array([7, 8]), pa.string()).to_pylist()

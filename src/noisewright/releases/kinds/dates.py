@@ -64,8 +64,8 @@ SECONDS_OF_A_DAY = 86_400
 EPOCH = datetime.date(1970, 1, 1)
 
 FIRST_DAY, LAST_DAY = (day.toordinal() - EPOCH.toordinal() for day in (datetime.date.min, datetime.date.max))
-"""The days of the years 1 to 9999, counted from 1970: beyond these Python, pandas and Spark have no dates, and no one could
-read what was released."""
+"""The days of the years 1 to 9999, counted from 1970: beyond these Python, pandas and Spark have no dates, and no one
+could read the release."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 An Arrow column can carry more than it shows: the bytes under a masked null, rows that were cut away, words of a dictionary that
 no row has, the order of that dictionary, notes at the fields of a struct, the payload of a NaN. None of it is a released value,
-so none of it leaves: :func:`visible` copies what can be seen, and nothing else, in the plain layout of :func:`visible_type`.
+so none of it leaves: :func:`visible` copies the visible values alone, in the plain layout of :func:`visible_type`.
 Columns with the same values come out as the same bytes.
 
 >>> hidden = pa.DictionaryArray.from_arrays([1, None, 1], ["Ada", "Bob"])

@@ -1,4 +1,4 @@
-"""The table of kinds: what a policy may call the type of a column, and which kind an Arrow type is of.
+"""The table of kinds: names of column types in a policy, and which kind an Arrow type is of.
 
 A package offers a kind by an entry point in its ``pyproject.toml``::
 

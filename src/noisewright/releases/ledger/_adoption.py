@@ -1,6 +1,6 @@
 """Charges that an older copy of a ledger has lost, recorded again: for an owner without a newer copy.
 
-A witness tells what was charged, and so does the lock of a release. The heads that were lost are recorded with the reason, so
+A witness records each charge, and so does the lock of a release. The heads that were lost are recorded with the reason, so
 anyone who knows one of them (a witness, a lock) is answered by the record that adopted it.
 """
 

@@ -29,7 +29,7 @@ class Match:
 
 
 def accounts_of(db: Database, path: Place, own: Balance, also: Sequence[str]) -> list[Balance]:
-    """Return the balances of the datasets that are charged also; all must have the same meaning as that of the release."""
+    """Return the balances of the datasets that are charged also; all must have the same meaning as the release's."""
     found = [balance_of(db, path, name) for name in also]
     for one in found:
         if "unit" in (own.scope, one.scope):

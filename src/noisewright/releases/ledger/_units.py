@@ -1,6 +1,6 @@
 r"""Budgets of single units: millions of small accounts in one table, charged all together or not at all.
 
-An account holds what its unit has spent, as whole *grains*: epsilon in steps of 1/3 of 10^-12, delta in steps of 10^-18.
+An account holds the spends of its unit, as whole *grains*: epsilon in steps of 1/3 of 10^-12, delta in steps of 10^-18.
 Decimals and thirds are exact; everything else is rounded up when it is charged, and budgets are rounded down. A unit that was
 never seen has no account yet and the whole budget. Accounts are named by 16 bytes of a keyed hash; should two units ever
 share one, they pay for each other, which protects them no less.
@@ -62,8 +62,9 @@ def charge(
 ) -> bool:
     """Charge every gathered unit once; False if one of them lacks budget, and then the caller rolls back.
 
-    All accounts are charged before the question is asked, so how long a refusal takes does not tell who lacked what. The total
-    of all accounts is recorded with them (``key``: what it is made with), so that no account can be lost or changed unseen.
+    All accounts are charged before the question is asked, so the duration of a refusal does not disclose who lacked
+    budget. The total of all accounts is recorded with them (``key``: what it is made with), so that no account can be
+    lost or changed unseen.
     """
     epsilon, delta = ceil(price[0] * EPSILON_GRAINS), ceil(price[1] * DELTA_GRAINS)
     most_epsilon, most_delta = floor(budget[0] * EPSILON_GRAINS), floor(budget[1] * DELTA_GRAINS)
@@ -97,7 +98,7 @@ def count(db: Database) -> int:
 
 
 def agree(db: Database, key: bytes) -> bool:
-    """Return whether the accounts of every dataset are as many as were recorded last, and have the total that was."""
+    """Return whether the accounts of every dataset agree in number and in total with the last record."""
     recorded = _recorded(db)
     try:
         return all(

@@ -181,7 +181,7 @@ class Ledger:
         charged: Callable[[], Mapping[str, Any]] | None = None,
         adopting: bool = False,
     ) -> Result:
-        """Run one transaction, again if others get in its way; what it records is added to the chain, then to the witnesses.
+        """Run one transaction, again if others get in its way; its records are added to the chain, then to the witnesses.
 
         The content of an older ledger is added to the chain first. ``charged``: the witness's record of a spend.
         ``adopting``: it may go on although a witness knows better.
@@ -286,7 +286,7 @@ class Ledger:
     def adopt(self, lost: Sequence[Lost], reason: str) -> int:
         """Charge what an older copy has forgotten, and record the heads that it lost; the number of releases charged.
 
-        For an owner without a newer copy: what is charged may go beyond the budget, and is not given back.
+        For an owner without a newer copy: the charge may go beyond the budget, and is not given back.
         """
         check_text(reason, "the reason")
         with self.opened() as db:

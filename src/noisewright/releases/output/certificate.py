@@ -91,7 +91,7 @@ class ReleaseCertificate:
     def verify(self) -> list[str]:
         """Prove everything again, with integers alone; the proof, sentence by sentence, or a :class:`CertificateError`.
 
-        A release with floating parts is not proved as a whole; the error then says what is, and what is not.
+        A release with floating parts is not proved as a whole; the error then lists the proved and the unproved parts.
         """
         try:
             return checker.check(dict(self.document)).splitlines()

@@ -1,9 +1,9 @@
 """An earlier release of the same data under the same policy: found where it went, read, and copied to other formats.
 
-A second draw of the same data costs the whole privacy cost again and tells recipients more than one draw did, so no one
+A second draw of the same data costs the whole privacy cost again and discloses more to recipients than one draw did, so no one
 makes it by mistake. The ledger has the data again (:meth:`~noisewright.releases.ledger.ledger.Ledger.made_before`) and
-where the output went; a folder that was moved is also found next to the new output. What is read is only what the
-ledger itself sealed.
+where the output went; a folder that was moved is also found next to the new output. Only files that the
+ledger itself sealed are read.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Written:
 def read_folder(folder: str | os.PathLike[str], plan: Plan, content: bytes, book: Ledger) -> Written | None:
     """The release in a folder, if it is of these data under this policy and the folder holds just the files that were written.
 
-    ``content``: the SHA-256 of the data. Only the ledger that recorded the release can tell: it sealed the lock, which
+    ``content``: the SHA-256 of the data. Only the ledger that recorded the release can confirm it: it sealed the lock, which
     lists all files.
     """
     path = Path(folder)

@@ -41,7 +41,7 @@ PART = ("name", "kind", "statistic", "columns", "protects", "times", "distance",
 
 @dataclass(frozen=True)
 class FolderCheck:
-    """Findings of a check: ``agreed`` lists what holds, ``problems`` what does not. The proof of the certificate is apart."""
+    """Findings of a check: ``agreed`` lists true statements, ``problems`` false ones. The proof of the certificate is apart."""
 
     agreed: tuple[str, ...]
     problems: tuple[str, ...]

@@ -36,7 +36,7 @@ UNASKED = 5.0
 
 @dataclass(frozen=True)
 class Recomputed:
-    """Results: what agreed, what would have taken too long, and what does not hold; in words."""
+    """Results in words: agreements, checks that would have taken too long, and failures."""
 
     agreed: tuple[str, ...] = ()
     unchecked: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ def public_files(document: Mapping[str, Any]) -> list[Resource]:
 
 
 def recomputed(document: Mapping[str, Any], however_long: bool = False) -> Recomputed:
-    """Compute again what a proved certificate states about public files that are here."""
+    """Compute again the statements of a proved certificate about public files that are here."""
     agreed: list[str] = []
     unchecked: list[str] = []
     for certificate in _single(document):

@@ -1,8 +1,8 @@
 """Ledger records about the folder of a release, and the last step of a release whose process died before it could take it.
 
 The last step of a release is a note in the ledger that its output is complete. A process that is killed after the
-output appeared and before that note leaves a release that is whole in every way but this. The ledger itself can tell:
-it sealed the lock, the lock lists every file, and no one without the ledger's key can make such a lock. Therefore
+output appeared and before that note leaves a release that is whole in every way but this. The ledger itself can
+confirm it: it sealed the lock, the lock lists every file, and no one without the ledger's key can make such a lock. Therefore
 anyone who next looks at the folder with the ledger takes the step.
 """
 

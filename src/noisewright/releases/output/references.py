@@ -40,7 +40,7 @@ class References:
         self._stamps: bytes | None = None
 
     def contents(self) -> Iterator[bytes]:
-        """Yield the SHA-256 of every file in the order of the rows, and note what tells of a change."""
+        """Yield the SHA-256 of every file in the order of the rows, and note marks of a change."""
         stamps = hashlib.sha256()
         for path in self._paths():
             stamp, content = _read(path)

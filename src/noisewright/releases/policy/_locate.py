@@ -47,11 +47,11 @@ class Places:
         return walk.places()
 
     def line(self, path: Path) -> int:
-        """The line of ``path``, or that of the nearest table or array around it."""
+        """Return the line of ``path``, or of the nearest table or array around it."""
         return self.place(path)[0]
 
     def place(self, path: Path) -> tuple[int, int]:
-        """Line and column of ``path``, or those of the nearest table or array around it."""
+        """Return line and column of ``path``, or of the nearest table or array around it."""
         path = tuple(path)
         while path and path not in self.found:
             path = path[:-1]

@@ -30,7 +30,7 @@ MOST_KEYS = 1_000
 
 
 def size_rules(data: Mapping[str, Any]) -> Iterator[Problem]:
-    """A policy is of a size that can be read and planned; what is larger is not looked at any further."""
+    """A policy is of a size that can be read and planned; a larger one is not examined any further."""
     for key, most in MOST.items():
         part = data.get(key)
         if isinstance(part, (list, tuple, dict)) and len(part) > most:
@@ -177,7 +177,7 @@ QUERY_EXAMPLES = {"column": 'column = "age"', "within": "within = [0, 120]", "qu
 
 
 def query_rules(query: QueryPolicy) -> Iterator[Problem]:
-    """An answer has what its aggregate needs, and nothing that it does not take."""
+    """Check that an answer has the keys that its aggregate needs, and no others."""
     kind = query.aggregate
     for key in ("column", "within", "quantile", "values", "bins", "weights"):
         given = getattr(query, key) is not None
@@ -258,7 +258,7 @@ def _name_rules(policy: Policy) -> Iterator[Problem]:
 
 
 def _budget_rules(policy: Policy) -> Iterator[Problem]:
-    """The stated epsilons and deltas alone may not exceed the budget; what they really cost is for the plan to say."""
+    """The stated epsilons and deltas alone may not exceed the budget; the plan states their real cost."""
     rows = policy.unit.rows
     perturbed = [c for c in policy.columns if c.mechanism is not None and accepts(c.mechanism).takes.priced]
     times = f" (each column counts {rows} times, once for each row of a unit)" if rows > 1 and perturbed else ""

@@ -118,8 +118,8 @@ def _public(name: str, files: frozenset[str], seeds: frozenset[str]) -> Paramete
 
 
 def beside(data: Mapping[str, Any], folder: str) -> dict[str, Any]:
-    """Return a policy as it was given, with paths of public files relative to this folder; what is not such a path is
-    unchanged.
+    """Return a policy as it was given, with paths of public files relative to this folder; other values
+    are unchanged.
     """
     columns = data.get("columns")
     if not isinstance(columns, (list, tuple)):

@@ -266,7 +266,7 @@ class Policy(_Strict):
 
     @classmethod
     def from_toml(cls, text: str, name: str = "policy") -> Policy:
-        """The policy that a TOML text holds; ``name`` is what errors call it."""
+        """The policy that a TOML text holds; ``name`` is its name in errors."""
         data, places = read_toml(text, name)
         return _build(data, name, places)
 

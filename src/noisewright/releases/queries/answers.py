@@ -92,7 +92,7 @@ class QueryPlan:
             statistic.read(table)
 
     def answer(self, tables: Sequence[pa.Table], seed: int | None) -> pa.Table:
-        """The protected answer from the results of the statistics' SQL: noise, then what follows from noisy numbers alone."""
+        """The protected answer from the results of the statistics' SQL: noise, then post-processing of noisy numbers alone."""
         if len(tables) != len(self.statistics):
             raise DataError(f"{self.name}: there must be one result for each of the {len(self.statistics)} statistics.")
         exact = [s.read(table) for s, table in zip(self.statistics, tables, strict=True)]
@@ -204,7 +204,7 @@ class QueryPlan:
         return value
 
     def _table(self, columns: Mapping[str, pa.Array]) -> pa.Table:
-        """The columns of the answer after those of its groups."""
+        """Return the columns of the answer after its groups' columns."""
         statistic, outer = self.statistics[0], 1
         names, found, inner = [], [], len(columns[self.name]) // statistic.groups
         for key in statistic.keys:

@@ -101,7 +101,7 @@ class Filter:
 
 
 def parse_filter(condition: str, types: Mapping[str, pa.DataType]) -> Filter:
-    """The condition over columns of these types; what may look beyond its row, or would mix types, is refused."""
+    """The condition over columns of these types; expressions that may look beyond its row, or would mix types, are refused."""
     tokens = tuple(_tokens(condition, types))
     named = dict.fromkeys(content for kind, content in tokens if kind == "column")
     found = Filter(tokens, tuple((name, types[name]) for name in named))

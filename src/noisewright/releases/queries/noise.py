@@ -1,4 +1,4 @@
-r"""Noise for vectors of integers: any registered mechanism for numbers, calibrated for what one unit can change.
+r"""Noise for vectors of integers: any registered mechanism for numbers, calibrated for the change by one unit.
 
 A vector changes by at most ``l1`` in all, by at most ``largest`` in one entry, and in at most ``changed`` entries. Each entry
 gets independent noise, so losses add over the entries that change, and there are two sound ways to calibrate:
@@ -9,7 +9,7 @@ gets independent noise, so losses add over the entries that change, and there ar
   better about small changes: each entry is private for ``largest`` at ``epsilon / changed`` and ``delta / changed``,
   paid ``changed`` times. (No use is made of the smaller noise that an L2 bound would allow Gaussian noise on many entries.)
 
-For one entry the two are the same. The privacy cost is read off the certificate of what is drawn, times :attr:`Noise.times`.
+For one entry the two are the same. The privacy cost is read off the certificate of the noise, times :attr:`Noise.times`.
 
 >>> from fractions import Fraction
 >>> count = calibrate("geometric", epsilon=Fraction(1), l1=2, largest=1, changed=2, floor=0)
@@ -164,7 +164,7 @@ def _build(name: str, **parameters: Any) -> Mechanism:
 
 
 def _adds(entry: Entry) -> bool:
-    """Return whether a mechanism adds noise to a number for a sensitivity, and needs nothing else to be told."""
+    """Return whether a mechanism adds noise to a number for a sensitivity, and needs no other argument."""
     takes, known = entry.takes, {"epsilon", "delta", "sensitivity"}
     if takes.purpose != "column" or takes.budget != "sensitivity" or takes.kind not in ("integer", "number"):
         return False

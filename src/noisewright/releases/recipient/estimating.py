@@ -2,7 +2,7 @@ r"""Estimates of the original distribution from the released rows and the public
 
 *Categories* get the shares of a most likely population, with an interval for each. *Numbers, dates and times* get shares of
 bars that blend into each other over about the size of the noise, a mean, and quartiles, by the linear estimates of
-:mod:`noisewright.estimation.population.sums`: their intervals count what may be left of bias, whatever the table was like.
+:mod:`noisewright.estimation.population.sums`: their intervals include the remaining bias, whatever the table was like.
 A quartile is where the shares below cross it; its interval is where they may. Every interval holds at 95 %: those of shares of
 numbers together, each other one alone.
 """

@@ -42,7 +42,7 @@ def calendar_bars(low: float, high: float, width: float) -> tuple[float, ...]:
 
 
 def day_of(number: float) -> date:
-    """A day by its number from 1970; what lies beyond all years is at the first or the last day of them."""
+    """A day by its number from 1970; days beyond all years are at the first or the last day of them."""
     return date.fromordinal(min(max(date(1970, 1, 1).toordinal() + math.floor(number), 1), date.max.toordinal()))
 
 

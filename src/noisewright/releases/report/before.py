@@ -4,10 +4,11 @@ Only the released counts and the public law of the mechanism take part, so it co
 compute who has the released table. The estimate and its intervals are those of
 :mod:`noisewright.estimation.population.sums`: unbiased except a rest that the whiskers count in, whatever the table
 looked like. Where values have neighbours, bars blend into each other over about the size of the noise, since noise
-leaves nothing to tell a value just below an edge from one just above it; and they are made wider until the whiskers
-tell something. Where no honest interval is known, or none that tells anything, there is no estimate, and a sentence says why.
+leaves nothing to distinguish a value just below an edge from one just above it; and they are made wider until the
+whiskers are informative. Where no honest interval is known, or none that is informative, there is no estimate, and a
+sentence says why.
 
-The chances are those of what is released: from a value in the type of its column, through the mechanism
+The probabilities are the released output's: from a value in the type of its column, through the mechanism
 (:attr:`~noisewright.core.mechanism.Described.below`, or its channel), to the cells that its output is counted in once it is
 written in that type again.
 """
@@ -171,7 +172,7 @@ def _categories(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Befor
     shown = len(bins.labels)
     among = law.outputs if bins.others else None
     found = sums_of(alike[:, bins.size :], alike[:, :shown], counts, confidence=CONFIDENCE, among=among)
-    if bins.others:  # which these are was chosen by looking at the released values: what is shown bounds the rest
+    if bins.others:  # which these are was chosen by looking at the released values: the shown labels bound the rest
         rest = [np.maximum(1 - end.sum(), 0.0) for end in (found.estimate, found.high, found.low)]
         found = Sums(
             np.append(found.estimate, rest[0]),

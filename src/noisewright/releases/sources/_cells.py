@@ -91,7 +91,7 @@ def spooled(
     reader: pa.RecordBatchReader | Batches,
     used: Collection[str] | None,
 ) -> Source:
-    """Write what can be read once to a temporary file, which goes when the source goes."""
+    """Write a source that can be read once to a temporary file, which goes when the source goes."""
     check_names(name, reader.schema.names, used)
     kept = used_part(reader.schema, used)
     spool, rows = Spool(), 0

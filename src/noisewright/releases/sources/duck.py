@@ -90,14 +90,14 @@ def one_database() -> Iterator[None]:
 def connected(
     paths: Sequence[str] = (), *, database: str | None = None, packed: Sequence[str] = ()
 ) -> Iterator[Connection]:
-    """A connection of our own: all cores, bounded memory, rows in their order, in UTC; it reaches what is named and
-    nothing else.
+    """A connection of our own: all cores, bounded memory, rows in their order, in UTC; it reaches named
+    files and nothing else.
 
     The files at ``paths`` are :data:`FILES` in its SQL. They have plain names for DuckDB (links in a private folder), so that
     nothing in a path is a pattern, an address, a home or a column. A ``database`` is attached as ``source``. Then the door is
-    shut: whatever the SQL says, even that of a view in the database, no other file can be read or written, no extension
+    shut: whatever the SQL says, even in a view of the database, no other file can be read or written, no extension
     loaded, no setting changed. Temporary tables and views are seen by no one else. ``packed``: files that can be far
-    smaller than what they hold; DuckDB may then hold no more than their sizes allow.
+    smaller than their content; DuckDB may then hold no more than their sizes allow.
 
     >>> with quiet("that is out of reach"), connected() as duck:
     ...     duck.sql("SELECT * FROM read_text('/etc/hostname')").fetchall()
@@ -214,7 +214,7 @@ def literal(text: str) -> str:
 
 
 def check_names(name: str, columns: Sequence[str], used: Collection[str] | None = None) -> None:
-    """SQL does not tell upper from lower case in names, so two columns must differ in more than that.
+    """SQL does not distinguish upper from lower case in names, so two columns must differ in more than that.
 
     Of how many columns there may be: where a policy states which are ``used``, only they are read.
     """

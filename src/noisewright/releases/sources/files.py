@@ -106,7 +106,7 @@ def _copied(copy: Source, paths: tuple[str, ...], stamps: tuple[tuple[int, ...],
 
 
 def files_of(text: str) -> tuple[str, ...]:
-    """The files that a path means: itself, or those of a folder in the order of their names."""
+    """The files that a path means: itself, or the files of a folder in the order of their names."""
     try:
         paths: tuple[str, ...] = (text,)
         if stat.S_ISDIR(check_input(text).st_mode):
@@ -182,7 +182,7 @@ def _from_parquet(paths: tuple[str, ...]) -> tuple[pa.Schema, int, str]:
 
 
 def from_arrow(paths: tuple[str, ...]) -> tuple[pa.Schema, int, str]:
-    """Schema and number of rows of Arrow files, each of which is examined whole: nothing else checks what it reads there."""
+    """Schema and number of rows of Arrow files, each of which is examined whole: nothing else checks their content."""
     schema, rows = None, 0
     for path in paths:
         check_arrow_sizes(path)
@@ -260,7 +260,9 @@ def _table_in(text: str) -> tuple[str | None, str]:
 def _cells_of(
     table: str | None, path: str, used: Collection[str] | None = None
 ) -> tuple[list[str], Iterator[Cells]] | None:
-    """Columns and rows of a sheet, or of a table of SQLite; None for all others. First bytes tell whose database a file is."""
+    """Columns and rows of a sheet, or of a table of SQLite; None for all others. First bytes identify the database of a
+    file.
+    """
     book = path.lower().endswith(".xlsx") and not os.path.isdir(path)
     if not book and table is None:
         return None

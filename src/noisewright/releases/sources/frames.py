@@ -70,7 +70,7 @@ def _from_series(series: Any, type_: pa.DataType | None, stated: str | None, gue
 
 
 def _told_apart(type_: pa.DataType, stated: str | None) -> bool:
-    """Return whether the policy states a kind that the type alone does not tell, such as pictures in bytes: these stay
+    """Return whether the policy states a kind that the type alone does not determine, such as pictures in bytes: these stay
     as they are.
     """
     return stated is not None and kind_named(stated).holds(type_) and kind_of(type_) is not kind_named(stated)

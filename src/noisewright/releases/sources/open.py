@@ -9,8 +9,8 @@ pyarrow, pandas, Polars, DuckDB    tables, record batch readers, frames (lazy on
 Spark                              data frames, with the engine ``spark``
 =================================  =====================================================================================
 
-Rows have an order, and every pass over a source sees the same rows in that order: what can be read only once or may change
-between two readings (readers, lazy frames, relations) is written once to a private file that has no name.
+Rows have an order, and every pass over a source sees the same rows in that order: a source that can be read only once
+or may change between two readings (readers, lazy frames, relations) is written once to a private file that has no name.
 
 >>> source = source_of(pa.table({"age": [31, 47]}))
 >>> source.types, source.rows
@@ -51,8 +51,8 @@ def source_of(
 
     ``types``: types of columns where the data have no types of their own, from the policy (CSV, JSON lines,
     pandas); a value that is not of that type is refused. Data with types keep them, except columns of integers of which a
-    policy has ``stated`` that they are numbers. ``used``: the columns that a policy names; the others are not looked at, and
-    those whose types no one tells are text.
+    policy has ``stated`` that they are numbers. ``used``: the columns that a policy names; the others are not looked
+    at, and those of unknown type are text.
     """
     stated = stated or {}
     found = _source_of(data, dict(types or {}), stated, used)

@@ -80,7 +80,7 @@ class Source:
     """Columns of integers that are read as numbers, because the policy states so."""
 
     dtypes: Mapping[str, Any] = field(default_factory=dict)
-    """Those of a pandas frame, in which its columns come back."""
+    """Types of a pandas frame, in which its columns come back."""
     origin: tuple[str, ...] = ()
     """The files that a temporary file was copied from."""
     delta: Mapping[str, int] = field(default_factory=dict)
@@ -268,7 +268,7 @@ class Source:
 
 
 def _together(groups: Sequence[int], metadata: Any) -> Iterator[list[int]]:
-    """Row groups to read in one go: pyarrow keeps what it read of all of them until the last one is through."""
+    """Row groups to read in one go: pyarrow keeps the data of all of them until the last one is through."""
     waiting: list[int] = []
     rows = size = 0
     for group in groups:

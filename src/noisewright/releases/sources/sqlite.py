@@ -1,6 +1,6 @@
 """Tables and views of an SQLite database as rows of text, opened so that nothing can be written.
 
-SQLite has no types that hold for a whole column, so the policy states what a column holds, as for CSV files. A view is
+SQLite has no types that hold for a whole column, so the policy states the type of a column, as for CSV files. A view is
 run once; what SQL it consists of can reach no other file.
 """
 

@@ -1,7 +1,7 @@
 r"""Sheets of ``.xlsx`` workbooks as rows of text, read as a stream; nothing in them is run.
 
 A sheet is a table without types, like a CSV file: the first row names the columns, a cell without a value is missing, a row
-without any value is skipped, and the policy states what the columns hold. A cell reads as its value, not as it is
+without any value is skipped, and the policy states the types of the columns. A cell reads as its value, not as it is
 shown: ``0.5`` for 50 %, ``2024-02-29`` for whatever a spreadsheet shows for that day, ``true`` and ``false``. For a
 formula the file holds the result that was saved with it; that is read, and a formula without one is refused.
 

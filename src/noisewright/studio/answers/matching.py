@@ -60,7 +60,7 @@ class Returned:
 
 @dataclass(frozen=True)
 class Matched:
-    """Findings from codes, and what the codes disclose."""
+    """Findings from codes, and the disclosure by the codes."""
 
     person: str
     epsilon: float

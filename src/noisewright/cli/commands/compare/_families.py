@@ -25,7 +25,7 @@ READING = (
 
 
 def families_page(*, families: str, epsilon: str | None, size: int | None, plot: str | None, as_json: bool) -> None:
-    """Print the safe replacements under all three orders, and draw those of the average order to ``plot``.
+    """Print the safe replacements under all three orders, and draw the replacements of the average order to ``plot``.
 
     ``families`` and ``epsilon`` are lists with commas; nothing is printed or written unless all of it can be.
     """

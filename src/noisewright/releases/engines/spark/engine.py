@@ -13,11 +13,11 @@ simulations.
 
 **Rows leave in a random order**: drawn rows are stored with random keys of 128 bits, made where the rows are drawn, and
 sorted by them. How many parts there are follows from the number of rows and the plans, and which part a row goes to
-from its key, so that neither the order nor the parts tell where a row came from; Spark alone would choose both by
+from its key, so that neither the order nor the parts disclose where a row came from; Spark alone would choose both by
 looking at the partitions of the input. What is sorted has been drawn and stored before: a lost piece of a sort is made
 again from the same rows. All orders are equally likely unless two keys are equal, which among n rows happens with a
-probability below n^2 / 2^129. Where the policy keeps the order, rows stay where they are, and the parts are those of
-the input; where units are bounded, Spark brings the rows of each unit together, and they are put back into the order of
+probability below n^2 / 2^129. Where the policy keeps the order, rows stay where they are, and the parts
+are the input's; where units are bounded, Spark brings the rows of each unit together, and they are put back into the order of
 the table before they are drawn.
 
 Under a test seed rows are numbered as the local engine numbers them, regrouped into the same blocks and drawn from the same
@@ -270,7 +270,7 @@ class SparkEngine:
 
     @contextmanager
     def _watched(self, rows: int | None, progress: Progress | None) -> Iterator[None]:
-        """Tell of progress while an action runs: the share of finished tasks, in rows."""
+        """Report progress while an action runs: the share of finished tasks, in rows."""
         if progress is None or rows is None:
             yield
             return

@@ -48,7 +48,7 @@ FORM = "postgresql://USER@HOST:PORT/DATABASE, with the password in PGPASSWORD"
 
 
 def shown(name: str | os.PathLike[str]) -> str:
-    """Return the name of a ledger for people and for files: that of a database without its password."""
+    """Return the name of a ledger for people and for files: a database is named without its password."""
     text = os.fspath(name)
     if not is_url(text):
         return text

@@ -133,7 +133,7 @@ def _undone(db: Database, *, write: bool) -> Iterator[None]:
 
 
 def _take_back(db: Database) -> None:
-    """Take a transaction back; of a connection that is lost, the end does it, and the first problem is the one to tell."""
+    """Take a transaction back; of a connection that is lost, the end does it, and the first problem is the one to report."""
     with suppress(Exception):
         if db.in_transaction:
             db.execute("ROLLBACK")

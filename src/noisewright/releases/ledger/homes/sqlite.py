@@ -1,8 +1,8 @@
-"""The file of a ledger, in SQLite: how it is made, opened and checked, and what is said when that fails.
+"""The file of a ledger, in SQLite: how it is made, opened and checked, and the messages when that fails.
 
 One SQLite database in WAL mode with ``synchronous=FULL``: a commit is on the disk before it returns, and a process that dies
-leaves all of a transaction or nothing. Before the file is closed, what the journal holds is written to it, so that the one file
-is all of the ledger whenever no one writes to it. It holds a secret key and can be read by its owner alone.
+leaves all of a transaction or nothing. Before the file is closed, the content of the journal is written to it, so that
+the one file is all of the ledger whenever no one writes to it. It holds a secret key and can be read by its owner alone.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class SqliteStore:
 def create(path: Path, begin: Callable[[SqliteDatabase], object], *, with_folder: bool) -> bool:
     """Make a ledger; it appears whole, or nothing does, not even its folder (``with_folder``). Return whether it was made.
 
-    ``begin`` writes its key, and what it holds else. A ledger that is there already, or is made meanwhile, is left alone.
+    ``begin`` writes its key, and its other content. A ledger that is there already, or is made meanwhile, is left alone.
     """
     missing = [folder for folder in (path.parent, *path.parent.parents) if with_folder and not os.path.lexists(folder)]
 
@@ -190,7 +190,7 @@ def opened(path: Path, wait: float) -> Iterator[SqliteDatabase]:
 
 
 def _settle(db: sqlite3.Connection) -> None:
-    """Write what the journal holds to the file itself, even while others have the ledger open: a copy of one file is
+    """Write the content of the journal to the file itself, even while others have the ledger open: a copy of one file is
     enough then.
 
     Where someone reads at this very moment it is left to them, and the journal stays next to the file.

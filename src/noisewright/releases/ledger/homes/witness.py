@@ -2,7 +2,7 @@
 
 A ledger that was replaced by an older copy looks whole, because an older copy is whole. A witness holds a head that this copy
 does not know. Each line is one record in JSON: which ledger (a keyed name, the same for all of its copies), how long its chain
-was, its head, when, and what was charged, so that the charge can be made again where no newer copy is left. A line is
+was, its head, the time, and the charge, so that the charge can be made again where no newer copy is left. A line is
 added after the commit and before anything is published, so a witness may be behind its ledger, and never ahead.
 
 Nothing in a witness comes from the data. It names datasets, columns and privacy costs, so only its owner can read it.
@@ -28,14 +28,14 @@ _log = logging.getLogger(__name__)
 
 FORMAT = "noisewright-witness"
 ROOM = 1 << 18
-"""Bytes that must be free before a spend that a witness is to be told of."""
+"""Bytes that must be free before a spend that a witness must record."""
 TORN = " #torn"
 """The end of a line that a crash cut off."""
 
 
 @dataclass(frozen=True)
 class Sighting:
-    """A head that a ledger had: the number of its record, its digest, when it was seen, and what was charged with it."""
+    """A head that a ledger had: the number of its record, its digest, when it was seen, and the charge with it."""
 
     number: int
     head: str

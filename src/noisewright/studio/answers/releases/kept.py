@@ -99,7 +99,7 @@ def home_of(root: str | os.PathLike[str], dataset: str) -> Path:
 def alone_in(home: Path) -> Iterator[None]:
     """Wait until no other release is being made in the folder of a dataset, by any server; the lock ends with its process.
 
-    Two pages that ask for one release would both pay for it; the second one waits, and then finds that of the first.
+    Two pages that ask for one release would both pay for it; the second one waits, and then finds the first one's release.
     """
     descriptor = os.open(home, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -125,7 +125,7 @@ def kept_of(ledger: str) -> list[Kept]:
 
 
 def find_kept(name: str) -> Kept | None:
-    """The release that has this name in the folder that stays, which a link or a ledger tells."""
+    """The release that has this name in the folder that stays, which a link or a ledger states."""
     if NAME.fullmatch(name) is None:
         return None
     return next(

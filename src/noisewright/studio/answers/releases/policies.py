@@ -1,7 +1,7 @@
 r"""A policy that is being written in fields: one form for each column of a table, and the TOML text that they make.
 
-Typed text stays text. A field that is still empty becomes the library's own mark for it, so the sentence that asks
-for what is missing is the library's, too.
+Typed text stays text. A field that is still empty becomes the library's own mark for it, so the sentence that asks for a
+missing value is the library's, too.
 
 >>> column = Column(("age",), "integer", "whole numbers", "geometric", {"low": "0", "high": "", "protect": "5", "epsilon": "1"})
 >>> print(policy_text(Form("clinic", "3", (column,))))
@@ -141,7 +141,7 @@ class Form:
         return json.dumps(held, ensure_ascii=False, separators=(",", ":"))
 
     def retyped(self, text: str) -> Form:
-        """This form with what a link holds; the columns are those of the table, whatever the link says."""
+        """Return this form with the content of a link; the columns are the table's, whatever the link says."""
         try:
             held = json.loads(text)
             columns = {tuple(names): (str(mechanism), given) for names, mechanism, given in held["columns"]}
@@ -159,7 +159,7 @@ class Form:
 
 
 def starting_form(start: Start, dataset: str, budget: str = "3") -> Form:
-    """The fields of a table, as far as the library proposes what belongs there."""
+    """The fields of a table, as far as the library proposes values."""
     return Form(dataset, budget, tuple(_column(p, start.share) for p in start.proposals))
 
 

@@ -61,7 +61,7 @@ SAVED = "# the policy above, saved as policy.toml"
 ROOM = 4 * 2**20
 """Free bytes that a release needs next to the size of its table."""
 MOST_COLUMNS, LONGEST_NAME = 200, 200
-"""Limits of what a person can fill in."""
+"""Limits of a person's input."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ def make_release(
     raise_budget: bool,
     told: Callable[..., None],
 ) -> Released:
-    """Make a release in a folder of its own below ``root``, and prove it; what is needed on the way lies in ``scratch``.
+    """Make a release in a folder of its own below ``root``, and prove it; temporary files lie in ``scratch``.
 
     Where the ledger has a release of this table under this policy already, its folder is read, and nothing is drawn or spent.
     """

@@ -45,7 +45,7 @@ class Reports:
         self.reports: tuple[str, Path] | None = None
         self.mechanism: tuple[str, Path] | None = None
         self.others = ""
-        """Warnings about files that are not those of the link."""
+        """Warnings about files other than the link's."""
 
     def build(self) -> None:
         """The files next to the estimate."""
