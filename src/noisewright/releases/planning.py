@@ -94,7 +94,7 @@ def plan(
 
 
 def _lost(book: Ledger) -> str | None:
-    """Return the reason to refuse a release because of a lock that knows more than the ledger."""
+    """Return the reason to refuse a release because of a lock with more records than the ledger."""
     try:
         check_locks(book, None)
     except LedgerError as problem:

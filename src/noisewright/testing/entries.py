@@ -113,7 +113,7 @@ def _address(entry: Entry, mechanism: Mechanism) -> str | None:
 
 
 def _signature(entry: Entry) -> str | None:
-    """Check that the declared parameters are those of the constructor."""
+    """Check that the declared parameters agree with the constructor's."""
     takes, known = entry.takes, set(parameters_of(entry.make))
     needed, foreign = BUDGETS[takes.budget]
     require(needed <= known, f"signature: a budget told as {takes.budget!r} needs {', '.join(sorted(needed - known))}.")

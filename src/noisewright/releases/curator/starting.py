@@ -64,8 +64,8 @@ SPELLINGS = {
         r"[0-9]{1,2}([./-])[0-9]{1,2}\1(?:[0-9]{2}|[0-9]{4})(?:[ T][0-9:.]+)?"
     ): "dates in another order: save the table with dates like 2024-02-29, and start again",
 }
-"""Numbers and dates as they are written in many places, and what is to be done: a policy and a table without types have one
-spelling of each."""
+"""Numbers and dates as they are written in many places, and the correction: a policy and a
+table without types have one form of each."""
 
 PUBLIC = "make this public knowledge yourself"
 COPIED = f"COPIED FROM THE DATA: {PUBLIC}"
@@ -145,7 +145,7 @@ def _likely(cells: pa.Array) -> pa.DataType:
 
 
 def _respelled(source: Source, types: Mapping[str, pa.DataType]) -> dict[str, str]:
-    """The columns of text of a file without types that hold numbers or dates in another form, and what is to be done."""
+    """The columns of text of a file without types that hold numbers or dates in another form, and the correction."""
     texts = [name for name, type_ in types.items() if pa.types.is_string(type_)] if source.format == "csv" else []
     first = next(iter(source.batches(texts)), None) if texts else None
     found: dict[str, str] = {}

@@ -258,7 +258,7 @@ def _check_room(source: Source, plans: Sequence[ColumnPlan], format: OutputForma
         texts = [name for name in kept if is_text(visible_type(source.schema.field(name).type))]
         if format == "xlsx":
             _check_sheet(source, texts)
-        elif texts and source.format != "csv":  # whose rows had room in such a file
+        elif texts and source.format != "csv":  # whose rows had space in such a file
             _check_lines(source, texts)
 
 

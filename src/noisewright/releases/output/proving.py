@@ -1,7 +1,7 @@
 r"""``verify``: prove a certificate, a file of one, or the folder of a release, and state the proof.
 
 Nothing is believed but claims and integers: :mod:`noisewright.core.certificates.checker.checker` proves them again. The
-files of a folder must in addition be those of one release (:mod:`noisewright.releases.output.folder_check`).
+files of a folder must in addition belong to one release (:mod:`noisewright.releases.output.folder_check`).
 
 >>> import noisewright as nw
 >>> found = verify(nw.geometric(epsilon=1, within=(0, 100)).certificate())

@@ -49,7 +49,7 @@ def look_everywhere() -> None:
 
 
 def public_files(document: Mapping[str, Any]) -> list[Resource]:
-    """The public files that a certificate, or the parts of that of a release, state."""
+    """The public files that a certificate, or the parts of a release's certificate, state."""
     certificates = [document, *(part["certificate"] for part in document.get("parts", []))]
     return list(dict.fromkeys(Resource.from_json(file) for one in certificates for file in one.get("resources", [])))
 

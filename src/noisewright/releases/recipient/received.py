@@ -80,7 +80,7 @@ class Received:
         return {query.name: read_answer(self.folder / name, query) for query, name in files}
 
     def verify(self) -> Verification:
-        """Prove everything again: the certificate, and that the files of the folder are those of one release."""
+        """Prove everything again: the certificate, and that the files of the folder belong to one release."""
         return verify(self.folder)
 
     def estimate(self, column: str) -> ColumnEstimate:

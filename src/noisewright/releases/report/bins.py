@@ -134,7 +134,7 @@ class Bins:
 def bins_of(plan: Perturbed, released: Sequence[pa.Array]) -> Bins | None:
     """Return the bins of a column, given some of its released values; None for types that no chart shows, such as vectors.
 
-    Bars are no narrower than the expected error: nothing finer can be seen through the noise.
+    Bars are at least as wide as the expected error: nothing finer can be seen through the noise.
     """
     name, types = ", ".join(plan.outputs), tuple(_plain(array).type for array in released)
     kinds = [kind_of(t) for t in types]

@@ -94,8 +94,8 @@ def connected(
     files and nothing else.
 
     The files at ``paths`` are :data:`FILES` in its SQL. They have plain names for DuckDB (links in a private folder), so that
-    nothing in a path is a pattern, an address, a home or a column. A ``database`` is attached as ``source``. Then the door is
-    shut: whatever the SQL says, even in a view of the database, no other file can be read or written, no extension
+    nothing in a path is a pattern, an address, a home or a column. A ``database`` is attached as ``source``. Then access
+    is closed: whatever the SQL says, even in a view of the database, no other file can be read or written, no extension
     loaded, no setting changed. Temporary tables and views are seen by no one else. ``packed``: files that can be far
     smaller than their content; DuckDB may then hold no more than their sizes allow.
 

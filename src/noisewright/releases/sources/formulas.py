@@ -1,7 +1,7 @@
 r"""Text that a spreadsheet would run, made harmless in CSV files and read back as it was.
 
 A cell that starts with ``=``, ``+``, ``-`` or ``@`` is a formula to a spreadsheet: it can fetch addresses and start
-programs. So such text is written with an apostrophe before it, which spreadsheets take for "this is text". A text that
+programs. Therefore such text is written with an apostrophe before it, which spreadsheets take for "this is text". A text that
 has apostrophes before such a sign gets one more, so that nothing is lost: anyone who reads takes one away. Plain
 numbers, and a sign alone, are nothing that runs; they stay as they are.
 

@@ -65,7 +65,7 @@ def _offer(dark: bool) -> str:
 
 
 def _switch(mode: ui.dark_mode, switch: ui.button) -> None:
-    """Show the page in the other theme, with everything that is on it, and remember that in this browser."""
+    """Show the page in the other theme, with everything that is on it, and remember the choice in this browser."""
     client, dark = ui.context.client, not mode.value
     mode.value = client._noisewright_dark = dark  # type: ignore[attr-defined]
     switch.props["aria-label"] = _offer(dark)

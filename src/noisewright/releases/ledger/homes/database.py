@@ -31,7 +31,7 @@ Place = Path | str
 
 
 class ConflictError(Exception):
-    """A transaction that the database rolled back because another one came first; it is to be run again."""
+    """A transaction that the database rolled back because another one came first; it must be run again."""
 
 
 class UncertainError(Exception):

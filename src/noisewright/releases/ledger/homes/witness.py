@@ -127,7 +127,7 @@ class Witness:
 
     @staticmethod
     def _has_room(place: Path) -> bool:
-        """Return whether a line fits on the disk; file systems that do not say count as having room."""
+        """Return whether a line fits on the disk; file systems that do not say count as having space."""
         try:
             found = os.statvfs(place)
         except (OSError, AttributeError):
