@@ -49,8 +49,8 @@ def plan(
 ) -> Plan:
     """Return the guarantee, privacy cost and accuracy of a release. Nothing is sampled, spent or written.
 
-    ``data``: what :func:`~noisewright.releases.run.release` takes, except frames of Spark. ``ledger``: the one that is asked
-    the rest; by default the policy's or this user's. ``target_error``: the wanted expected error of some columns or
+    ``data``: what :func:`~noisewright.releases.run.release` takes, except frames of Spark. ``ledger``: the one that reports
+    the remaining budget; by default the policy's or this user's. ``target_error``: the wanted expected error of some columns or
     answers by name; the plan's policy then has the smallest epsilons that reach them. ``raise_budget``: of a release that
     accepts a larger budget than the ledger has. ``witness`` and ``separate_people``: as for a release.
 

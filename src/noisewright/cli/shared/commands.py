@@ -156,7 +156,7 @@ class _Doorway(TyperCommand):
 
 
 def _names(table: Table) -> tuple[list[str], str | None]:
-    """The names in a table, and the problem with what other packages offer."""
+    """The names in a table, and the problems of names from other packages."""
     return list(table), " ".join(getattr(table, "problems", ())) or None
 
 

@@ -83,7 +83,7 @@ def every_kind() -> Iterator[Kind]:
     """All kinds, Noisewright's own first; other packages are only looked for after those, and one that is broken is
     passed over.
 
-    Anyone who asks for that one by its name is given the problem with it.
+    Anyone who asks for that one by its name gets its error.
     """
     yield from map(kind_named, _PLACES)
     for name in KINDS:

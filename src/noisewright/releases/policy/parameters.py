@@ -140,7 +140,7 @@ def _beside(column: Mapping[str, Any], folder: str) -> Mapping[str, Any]:
 
 
 def tidy(mechanism: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
-    """The parameters of a mechanism in one form, and the problem with them.
+    """The parameters of a mechanism in one form, and their problems.
 
     Exact parameters become integers and fractions, labels become integers and floats (as data are), the ends of
     ranges may be dates, and an open end is None. Parameters that the mechanism does not take are left out.

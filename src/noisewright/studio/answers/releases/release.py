@@ -148,7 +148,7 @@ def _policy(text: str, folder: Path) -> Policy:
 
 @dataclass(frozen=True)
 class Gauge:
-    """Spent part of a budget, what this would take, and the rest then, as exact numbers and in words."""
+    """Spent part of a budget, the cost of this release, and the remaining budget, as exact numbers and in words."""
 
     spent: Fraction
     asked: Fraction
