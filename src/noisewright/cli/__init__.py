@@ -1,4 +1,4 @@
-"""The ``noisewright`` command: one thin module a command; everything it says comes from the library."""
+"""The ``noisewright`` command: one thin module a command; everything it states comes from the library."""
 
 import sys
 from typing import TYPE_CHECKING, NoReturn

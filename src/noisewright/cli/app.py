@@ -1,8 +1,8 @@
 """The command itself: its sub-commands, and how everything that can go wrong ends.
 
 Exit codes: 0 when everything asked for was done; 1 when a certificate is not proved, a number that was reported does not come
-out, or the installation is not healthy; 2 for an error (one sentence on stderr, or ``{"error": ...}`` on stdout with ``--json``);
-130 after Ctrl-C.
+out, or the installation is not healthy; 2 for an error (one sentence on stderr, or ``{"error": ...}`` on stdout with
+``--json``); 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ COMMANDS = Addresses(
 def main() -> NoReturn:
     """Run the command with the arguments of this process, and end the process."""
     gc.set_threshold(500_000)  # what a command imports stays, so looking through it again and again finds nothing
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else every installed package is asked for some
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else every installed package is requested some
     if sys.argv[1:2] and sys.argv[1] in NO_MATRICES:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy starts them when it is loaded, used or not
     _leave(run(sys.argv[1:]))
@@ -78,7 +78,7 @@ def _leave(code: int) -> NoReturn:
     """End the process without taking every module apart first, which takes longer than many a command."""
     if threading.active_count() > 1:  # Python waits for threads that still work
         sys.exit(code)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: what is left takes no longer than to say so
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: nothing is left that takes long
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):

@@ -1,8 +1,8 @@
-"""Read arrays in the ``.npy`` format without NumPy's reader: a header of plain numbers, and as many bytes as it says.
+"""Read arrays in the ``.npy`` format without NumPy's reader: a header of plain numbers, and as many bytes as it states.
 
 NumPy's own reader evaluates the header as Python, believes its shape before it has seen the numbers, and can unpickle. Here the
-type is one of integers, floats, booleans or a few letters, and an array longer or shorter than its file is rejected before memory
-is spent. Problems are :class:`ValueError`, which readers word.
+type is one of integers, floats, booleans or a few letters, and an array longer or shorter than its file is rejected
+before memory is spent. Problems are :class:`ValueError`, which readers word.
 
 >>> import io
 >>> file = io.BytesIO()

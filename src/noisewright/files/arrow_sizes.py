@@ -1,8 +1,9 @@
 """Read the memory that the batches of an Arrow file say that they take, from its tables of buffers alone.
 
 Arrow allocates what a compressed buffer says that it unpacks to: a file of some kilobytes can fill the memory. The footer of a
-file lists its messages; each of these lists its buffers; and a compressed buffer begins with the number of bytes that it unpacks
-to (Arrow Columnar Format, "Serialization and Interprocess Communication"). All of it is FlatBuffers, of which little is needed.
+file lists its messages; each of these lists its buffers; and a compressed buffer begins with the number of bytes that
+it unpacks to (Arrow Columnar Format, "Serialization and Interprocess Communication"). All of it is FlatBuffers, of
+which little is needed.
 """
 
 from __future__ import annotations

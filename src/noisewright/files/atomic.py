@@ -1,7 +1,8 @@
 """Files and folders that appear whole or not at all: renames in one step that never overwrite by accident, and single files.
 
 POSIX ``rename`` quietly replaces a file or an empty folder, and cannot replace a folder that holds something. Linux has both
-missing halves in one call, ``renameat2``; where a file system or a system lacks it, the caller is told or a plain way is taken.
+missing halves in one call, ``renameat2``; where a file system or a system lacks it, the caller is given or a plain way
+is taken.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ FLAGS = (
 )
 RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2
 NOT_OFFERED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
-"""What a system call says that is missing here, or that a file system or a sandbox does not let through."""
+"""Errors of a system call that is missing here, or that a file system or a sandbox does not let through."""
 
 
 def rename_new(source: Path, target: Path) -> None:
@@ -100,7 +101,7 @@ def _system_call() -> Any:
 
 
 def check_free(path: Path, replace: bool = False) -> None:
-    """Refuse a name that is taken, unless what has it may be replaced."""
+    """Refuse a name that is taken, unless its holder may be replaced."""
     if not replace and os.path.lexists(path):
         raise FileFormatError(f"{path} is there already; name another file, or say --replace.")
 
@@ -135,7 +136,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def hidden_folder(target: Path) -> Iterator[Path]:
-    """A private folder beside a name, for what is to get that name, as long as it is used."""
+    """Create a private folder next to a name that it will replace, as long as it is used."""
     folder = hidden_name(target)
     try:
         folder.mkdir(0o700)
@@ -145,7 +146,7 @@ def hidden_folder(target: Path) -> Iterator[Path]:
 
 
 def hidden_name(target: Path) -> Path:
-    """Return a free name beside another one.
+    """Return a free name next to another one.
 
     It is known before anything has it: where Ctrl-C comes while a file is made, the file can be removed.
     """

@@ -54,11 +54,11 @@ VERSION = 1
 CELL = 64
 """Approximate bytes of memory for a cell of a CSV file, however short it is."""
 GAPS = ("", "*", "x", "-")
-"""What stands in the place of a cell that was left out."""
+"""Marks for a cell that was left out."""
 
 
 def load(path: str | os.PathLike[str]) -> Channel | Mechanism:
-    """What a file holds: a channel, or from a certificate the mechanism behind it, ready to release.
+    """Load the content of a file: a channel, or from a certificate the mechanism behind it, ready to release.
 
     The certificate is proved first, and the mechanism is built from its integers; what is not proved is refused with a
     :class:`~noisewright.core.errors.CertificateError`. :func:`load_certificate` reads the certificate alone.
@@ -227,7 +227,9 @@ def load_exact_csv(path: str | os.PathLike[str]) -> list[list[Fraction]] | None:
 
 
 def load_gaps_csv(path: str | os.PathLike[str]) -> tuple[list[str], list[str], list[list[Fraction | None]]]:
-    """Exact numbers with a name for each row and each column, and None where a cell is left out: empty, ``*``, ``x`` or ``-``."""
+    """Exact numbers with a name for each row and each column, and None where a cell is left out: empty, ``*``, ``x`` or
+    ``-``.
+    """
     rows = _csv_rows(path)
     if len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows):
         raise FileFormatError(
@@ -245,7 +247,7 @@ def load_gaps_csv(path: str | os.PathLike[str]) -> tuple[list[str], list[str], l
 
 
 def load_blocks_csv(path: str | os.PathLike[str]) -> dict[Hashable, Hashable]:
-    """A block for each secret: two columns, and a first row that says so, ``secret,block``."""
+    """A block for each secret: two columns, and a first row that states so, ``secret,block``."""
     rows = _csv_rows(path)
     if len(rows) < 2 or any(len(row) != 2 for row in rows):
         raise FileFormatError(

@@ -16,22 +16,22 @@ from noisewright.files.endings import endings_as_exceptions
 __all__ = ["Found", "Problem", "files_in", "look_in", "numbered_name", "own_names", "whole_folder"]
 
 DIGITS = 6
-"""Numbers in names are as long: the number of files that were given, done or not, is nobody's business."""
+"""Number of digits in names, always the same: the number of files that were given, done or not, stays private."""
 
 
 Problem = tuple[Path, str]
-"""What could not be read, and why, in one sentence."""
+"""Path that could not be read, and the reason in one sentence."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What is in the places that were named."""
+    """Files found in the places that were named."""
 
     files: list[Path]
     problems: list[Problem]
-    """What could not be looked at."""
+    """Places that could not be examined."""
     others: dict[str, int]
-    """How many files of folders have other endings, by these."""
+    """Number of files of folders with other endings, by ending."""
 
 
 def files_in(given: Iterable[str | os.PathLike[str]], suffixes: Sequence[str], what: str) -> list[Path]:
@@ -40,7 +40,7 @@ def files_in(given: Iterable[str | os.PathLike[str]], suffixes: Sequence[str], w
 
 
 def look_in(given: Iterable[str | os.PathLike[str]], suffixes: Sequence[str], what: str) -> Found:
-    """The files that are named, and those in the folders that are named which end with one of the suffixes, sorted by path.
+    """The files that are named, and files in the named folders that end with one of the suffixes, sorted by path.
 
     A file that is found twice, by its folder and by its name or by a link, is one: drawn from twice, it would be hidden less.
     ``what`` is the plural of what is looked for, for messages.
@@ -97,7 +97,7 @@ def own_names(files: Sequence[Path], suffix: str) -> list[str]:
 
 
 def numbered_name(stem: str, number: int, suffix: str) -> str:
-    """A name that tells of nothing but its number.
+    """Return a name that contains only its number.
 
     >>> numbered_name("picture", 7, ".png")
     'picture-000007.png'

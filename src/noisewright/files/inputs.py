@@ -56,7 +56,8 @@ FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 def check_input(path: str | os.PathLike[str], most: int | None = None) -> os.stat_result:
     """Return the status of a file or a folder, links followed; :class:`OSError` for anything else. Nothing is opened.
 
-    ``most`` is the maximum size of a file in bytes. For libraries that open a path themselves; all others use :func:`open_input`.
+    ``most`` is the maximum size of a file in bytes. For libraries that open a path themselves; all others use
+    :func:`open_input`.
     """
     found = os.stat(path)
     _check(found, most)

@@ -42,7 +42,7 @@ LONGEST_HEADER = 1 << 20
 TYPES = ("<f2", "<f4", "<f8", "<i8", "|u1")
 MOST_NUMBERS = 1 << 36
 MOST_SIDES = 8
-"""Arrays of more dimensions than this are no model's."""
+"""Maximum number of dimensions of an array in a model."""
 
 
 def write_model(
@@ -66,7 +66,7 @@ def write_model(
 
 
 def read_model(resource: Resource, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What a file says about its model, and the arrays, mapped and read-only; every damage is found."""
+    """Read a file's statements about its model, and the arrays, mapped and read-only; every damage is found."""
     content = resource.open()
     header = _header(content, resource.name)
     if header["kind"] != kind:
@@ -91,7 +91,7 @@ def read_model(resource: Resource, kind: str) -> tuple[dict[str, Any], dict[str,
 
 
 def kind_of(resource: Resource) -> str:
-    """Which kind of model a file holds."""
+    """Return the kind of model that a file holds."""
     return str(_header(resource.open(), resource.name)["kind"])
 
 
@@ -99,7 +99,7 @@ def source_of(resource: Resource) -> str:
     """Return where a model of faces is from, as its file states it: the name of the file, and whose faces it was made of."""
     try:
         stated = _header(resource.open(), resource.name)["about"].get("source")
-    except FileFormatError:  # a model of somebody's own kind
+    except FileFormatError:  # a model of someone's own kind
         stated = None
     told = (
         stated if isinstance(stated, str) and stated.isprintable() and 0 < len(stated) <= 200 else "source not stated"

@@ -1,4 +1,4 @@
-"""Where public files lie that a user fetched."""
+"""Places of public files that a user fetched."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ class Archive:
     package: str
     version: str
     sha256: str
-    """Of the archive that the registry sends."""
+    """SHA-256 digest of the archive that the registry sends."""
     made_for: tuple[str, ...] = field(default=(), kw_only=True)
-    """For pip: which of several archives it is, in words of ``pip download``; the same is fetched on every system then."""
+    """Archive in words of ``pip download``, if there are several; then the same one is fetched on every system."""
 
     def fetch(self, folder: Path, otherwise: str) -> Path:
         """The archive, fetched into an empty folder; ``otherwise`` says what to do where that fails."""

@@ -1,8 +1,8 @@
 """Places on disk for rows that do not fit into memory: readable by this user alone, and gone with the process, however it ends.
 
 A :class:`Spool` is a file without a name: the system frees it when the process ends, even by ``kill -9``. A
-:func:`scratch_folder` is for programs that need names, as DuckDB does for what it moves to disk; its own name says which process
-made it, and the next process that needs one removes the folders of processes that are provably gone.
+:func:`scratch_folder` is for programs that need names, as DuckDB does for what it moves to disk; its own name says
+which process made it, and the next process that needs one removes the folders of processes that are provably gone.
 
 >>> from pathlib import Path
 >>> spool = Spool()

@@ -30,7 +30,7 @@ NOTHING: dict[str, str] = {}
 
 
 def events(stream: IO[bytes], called: str) -> Iterator[Event]:
-    """Yield what is in a document; ``called`` is what messages call its file."""
+    """Yield what is in a document; ``called`` is the name of its file in messages."""
     found: list[Event] = []
     locally: dict[str, str] = {}
     others: set[str] = set()

@@ -1,7 +1,7 @@
 """Noise on more than one number: how far released places and curves lie from the true ones.
 
-Places are a cloud of simulated draws with a fixed seed, inside the exact circles that hold half and 95 % of them; curves are the
-exact bands at every point of their grid. For :mod:`noisewright.plots.mechanism`.
+Places are a cloud of simulated draws with a fixed seed, inside the exact circles that hold half and 95 % of them;
+curves are the exact bands at every point of their grid. For :mod:`noisewright.plots.mechanism`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def draw_curve(axes: Any, mechanism: Any) -> None:
 
 
 def _reach(mechanism: Any, share: float) -> float:
-    """How far noise of a two-sided geometric law goes with this probability: ``P(|k| > m) = 2 a^(m + 1) / (1 + a)``."""
+    """Return the reach of two-sided geometric noise with this probability: ``P(|k| > m) = 2 a^(m + 1) / (1 + a)``."""
     a = math.exp(-1 / float(mechanism.scale_in_steps))
     steps = math.ceil(math.log((1 - share) * (1 + a) / 2) / math.log(a) - 1)
     return max(0, steps) * float(mechanism.lattice.step)

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["draw_new_row"]
 
 POINTS = 60
-"""Between the smallest and the largest epsilon the curves go through so many further ones."""
+"""Number of further points of the curves between the smallest and the largest epsilon."""
 
 LETTERING: Any = {"textcoords": "offset points", "fontsize": 8, "color": "#6b7680"}
-"""How the ends of the scale are named, beside their lines."""
+"""Names of the ends of the scale, next to their lines."""
 
 MOST_TICKS = 9
-"""Up to so many epsilons are written on the axis."""
+"""Maximum number of epsilons written on the axis."""
 
 
 def draw_new_row(attack: NewRow, epsilons: Sequence[Exact], noise: str = "geometric") -> Figure:

@@ -24,19 +24,19 @@ CURVES = {
     "composed": ("naive, two releases", "--", COLOURS[0], "^"),
     "bound": ("allowed by epsilon", ":", "#6b7680", ""),
 }
-"""How each attack is drawn: its name, line, colour and mark."""
+"""Style of each attack: its name, line, colour and mark."""
 LINE = 0.025
-"""What a line of words needs, in SSIM."""
+"""Height that a line of words needs, in SSIM."""
 LETTERING: Any = {"textcoords": "offset points", "fontsize": 8, "color": "#6b7680"}
 
 MARKERS = {"laplace": "P", "exponential": "d", "windows": "X"}
-"""Of noise on pixels, by its kind."""
+"""Markers of noise on pixels, by its kind."""
 
 
 def draw_face_risks(
     noisy: Sequence[Row], others: Sequence[Row], chance: float, clean: float, *, pixels: Sequence[Row] = ()
 ) -> Figure:
-    """Left, how often attackers are right by epsilon; right, SSIM at each risk, with methods that promise nothing as points.
+    """Left, how often attackers are right by epsilon; right, SSIM at each risk, with methods that guarantee nothing as points.
 
     A row has ``epsilon`` or ``method``, and numbers by name: of each attack, ``bound`` and ``ssim``. Rows of ``pixels`` have a
     ``kind``, and are drawn at the risk of the best attacker, or of the parrot where that is not known.
@@ -89,7 +89,7 @@ def _style(line: str, colour: str, mark: str) -> Any:
 
 
 def _apart(heights: Sequence[float]) -> list[float]:
-    """Heights for words beside points, so that none is written over another."""
+    """Heights for words next to points, so that none is written over another."""
     found, last = [0.0] * len(heights), -1.0
     for place in sorted(range(len(heights)), key=lambda one: heights[one]):
         last = found[place] = max(heights[place], last + LINE)

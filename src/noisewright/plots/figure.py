@@ -1,4 +1,4 @@
-"""What the pictures of every room share: an empty figure, its colours, and the way to a file."""
+"""Parts that all pictures share: an empty figure, its colours, and the way to a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLOURS = ("#2a7f62", "#c8553d", "#33658a", "#e3a72f", "#6a4c93")
 
 
 def blank_figure(width: float, height: float) -> Figure:
-    """An empty figure of this size in inches, for the pictures of every room."""
+    """Return an empty figure of this size in inches."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

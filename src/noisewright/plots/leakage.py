@@ -34,11 +34,11 @@ INK, FAINT = "#22303a", "#b8c0c8"
 MARKERS = ("o", "s", "^", "D", "v")
 STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 TRIANGLE = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
-"""Where the three secrets are in a picture of beliefs."""
+"""Positions of the three secrets in a picture of beliefs."""
 
 
 def draw_posteriors(things: Mapping[str, Any], prior: Sequence[float] | None = None, title: str = "") -> Figure:
-    """The beliefs that outputs of channels on three secrets lead to: one mark for each output, larger for likelier ones.
+    """The beliefs that outputs of channels on three secrets lead to: one mark for each output, larger for more likely ones.
 
     The nearer a mark is to a corner, the surer that secret. The marks of a channel average to the prior (the cross), and a
     channel may replace another in the max-case order exactly when its hull lies inside the other's.
@@ -89,7 +89,7 @@ def draw_leakage(
     gains: Mapping[str, Any] | None = None,
     prior: object = None,
 ) -> Figure:
-    """What adversaries gain after the output over epsilon: one panel for each gain, one curve for each family.
+    """Plot the gain of adversaries after the output over epsilon: one panel for each gain, one curve for each family.
 
     ``gains`` names the gains (the identity by default); dotted lines are the values without any output.
     """
@@ -178,7 +178,7 @@ def draw_hasse(diagrams: Sequence[Hasse]) -> Figure:
 
 
 def _places(diagram: Hasse) -> dict[str, tuple[float, float]]:
-    """Where the nodes go: a row for each level, in each row near the mean of what is connected to it below."""
+    """Place the nodes: a row for each level, and in each row near the mean of the connected nodes below."""
     places: dict[str, tuple[float, float]] = {}
     heads = [node[0] for node in diagram.nodes]
     for level in sorted(set(diagram.levels)):

@@ -35,12 +35,12 @@ __all__ = ["draw", "draw_matrix", "save_picture"]
 
 DRAWS = 200_000
 BARS = 600
-"""So many that a step of the law within a bar is not seen."""
+"""Number of bars at which a step of the law within a bar is not seen."""
 LEFT_OUT = 0.002
 HEAPED = 4
-"""An output at a wall with more than so many times the chance of the one beside it holds what was moved there."""
+"""Factor over the probability of the adjacent output beyond which an output at a bound holds clamped values."""
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 10**9)
-"""Every so many-th label is written on an axis that has too many for all."""
+"""Interval between labels that are written on an axis with too many for all."""
 
 
 def save_picture(mechanism: Mechanism, path: str | Path) -> Path:
@@ -95,7 +95,7 @@ def _title(mechanism: Mechanism) -> str:
 
 
 def _check_drawable(mechanism: Mechanism) -> None:
-    """Refuse what has no law over numbers or places: reports, codes, choices, words and pictures."""
+    """Refuse mechanisms without a law over numbers or places: reports, codes, choices, words and pictures."""
     entry = registry.get(mechanism.name)
     if mechanism.name in ORACLES:
         why = "it has too many different reports to show one by one."
@@ -115,7 +115,7 @@ def _check_drawable(mechanism: Mechanism) -> None:
 
 
 def _ordered(mechanism: Mechanism, channel: Channel) -> bool:
-    """Whether outputs are numbers with something between them, not categories that happen to be called by numbers."""
+    """Return whether outputs are numbers with something between them, not categories that happen to be called by numbers."""
     entry = registry.get(mechanism.name)
     if entry is not None and entry.takes.kind == "category" and not entry.takes.metric:
         return False
@@ -153,15 +153,15 @@ def _rows(axes: Any, channel: Channel) -> None:
         )
     axes.set(xlabel="output", ylabel="probability", ylim=(0, None))
     if (outputs == np.floor(outputs)).all():
-        axes.xaxis.get_major_locator().set_params(integer=True)  # there is nothing between whole numbers
-    axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1, 0.5))  # peaks leave no room inside
+        axes.xaxis.get_major_locator().set_params(integer=True)  # there is nothing between integers
+    axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1, 0.5))  # peaks leave no space inside
 
 
 def _heat_map(figure: Any, axes: Any, channel: Channel, reports: list[str] | None = None) -> None:
     from matplotlib.colors import PowerNorm
 
     shown = np.ma.masked_equal(channel.matrix, 0.0)  # never is not the same as rarely
-    # In a large matrix each probability is small beside the largest: a square-root scale keeps them apart.
+    # In a large matrix each probability is small next to the largest: a square-root scale keeps them apart.
     norm = PowerNorm(0.5 if channel.matrix.size > 400 else 1, vmin=0, vmax=channel.matrix.max())
     image = axes.imshow(shown, cmap="cividis", norm=norm, aspect="auto")
     figure.colorbar(image, ax=axes, label="probability")
@@ -186,7 +186,7 @@ def _chances(axes: Any, mechanism: Mechanism) -> None:
     """The exact chances of numbers about a few secrets, in bars that hold whole steps of the lattice that numbers lie on.
 
     Bars of another width would hold now more and now fewer of its points, and draw a comb that is not there. What is moved to
-    a wall is heaped on a single point, of which no density can be drawn: the legend says how much it is.
+    a bound is heaped on a single point, of which no density can be drawn: the legend says how much it is.
     """
     below = described(mechanism).below
     assert below is not None
@@ -221,7 +221,7 @@ def _walls(mechanism: Mechanism) -> list[float]:
 def _heaps(
     below: Callable[[Any, Any], Any], secrets: NDArray[np.float64], walls: list[float], step: float
 ) -> dict[float, NDArray[np.float64]]:
-    """For each wall the chance that the output is just there, where that is far above what is beside it."""
+    """For each bound the chance that the output is just there, where that is far above what is next to it."""
     found = {}
     for wall in walls:
         here, left, right = (
@@ -234,7 +234,7 @@ def _heaps(
 
 
 def _reach(below: Callable[[Any, Any], Any], secrets: NDArray[np.float64], step: float) -> tuple[float, float]:
-    """From where to where nearly all outputs lie: a chance of 0.002 is left out on either side."""
+    """Return the range of nearly all outputs: a probability of 0.002 is left out on either side."""
     ends = []
     for start, side in ((secrets.min(), -1), (secrets.max(), 1)):
         near, far = 0.0, step
@@ -267,7 +267,7 @@ def _simulated(axes: Any, mechanism: Mechanism) -> None:
 
 
 def _some_secrets(mechanism: Mechanism) -> list[Any]:
-    """Values that the mechanism takes: near the walls of its range where it has one, else about zero."""
+    """Values that the mechanism takes: near the bounds of its range where it has one, else about zero."""
     stated = described(mechanism).scale
     scale = 1.0 if stated is None else float(stated)
     feasible = getattr(mechanism, "feasible", None) or getattr(mechanism, "within", None)

@@ -2,7 +2,7 @@
 
 :func:`draw_estimate` shows the estimated shares with their intervals (a line over numbers, bars over categories, a map over
 places) and, on request, how its certified gap fell where the estimator iterated. Many numbers are put together in bars. It
-shows estimates from private reports, never secrets; a ``truth`` can be drawn beside it in simulations.
+shows estimates from private reports, never secrets; a ``truth`` can be drawn next to it in simulations.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ INK = "#22303a"
 MOST_BARS = 40
 """More categories than this are not all drawn: the largest are."""
 MOST_POINTS, BINS = 60, 40
-"""More numbers than this are put together, in about so many bars."""
+"""Count of numbers beyond which they are put together, and the approximate number of bars for them."""
 FEW = 12
-"""So few numbers have a bar each: there is nothing between them."""
+"""Maximum count of numbers that have a bar each: there is nothing between them."""
 MOST_LETTERS = 70
-"""Names with more letters than this do not fit beside each other: bars then lie, and names stand before them."""
+"""Names with more letters than this do not fit next to each other: bars then lie, and names stand before them."""
 LONGEST_NAME = 36
 MOST_REACH = 3
-"""Whiskers longer than so many times the highest bar, on average, would leave nothing to see of the bars."""
+"""Maximum length of whiskers relative to the highest bar, on average; longer ones would hide the bars."""
 
 
 def draw_estimate(found: Estimate, truth: ArrayLike | None = None, *, diagnostics: bool = False) -> Figure:
@@ -97,7 +97,7 @@ def _line(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
     axes.plot(places[order], found.probabilities[order], color=COLOURS[2], linewidth=1.4, label="estimate")
     axes.set(xlabel="value", ylabel="share of the population", ylim=(0, None))
     if (places == np.floor(places)).all():
-        axes.xaxis.get_major_locator().set_params(integer=True)  # there is nothing between whole numbers
+        axes.xaxis.get_major_locator().set_params(integer=True)  # there is nothing between integers
     axes.legend(frameon=False, fontsize=9)
 
 
@@ -144,7 +144,7 @@ def _bars(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
         axes.plot(spots, np.asarray(truth)[shown], "_", color=COLOURS[1], markersize=14, label="truth")
     axes.set(ylabel="share of the population", ylim=(0, None))
     if truth is not None or found.low is not None:
-        axes.set_ylim(top=1.15 * axes.get_ylim()[1])  # room for the legend above the bars
+        axes.set_ylim(top=1.15 * axes.get_ylim()[1])  # space for the legend above the bars
         axes.legend(frameon=False, fontsize=9, ncols=3)
     names = _names(found, shown, 20)
     crowded = _crowded(names)
@@ -189,7 +189,7 @@ def _crowded(names: Sequence[str]) -> bool:
 
 
 def _not_shown(found: Estimate, shown: NDArray[np.intp]) -> str:
-    """How many categories are left out, and what share they have together; empty where none are."""
+    """Describe the number of categories left out and their share together; empty where none are."""
     hidden = len(found.secrets) - len(shown)
     rest = percent(max(0.0, 1 - float(found.probabilities[shown].sum())))
     return f"the {len(shown)} largest; {hidden:,} more, with {rest} together, are not shown" if hidden else ""

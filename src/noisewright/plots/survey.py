@@ -29,7 +29,7 @@ INK, FAINT = "#22303a", "#b8c0c8"
 TRUTH, BEST, DIRECT = COLOURS[0], COLOURS[2], "#8a949c"
 SAID = (COLOURS[1], COLOURS[3], COLOURS[4], COLOURS[2], "#7a8b99")
 MOST_NAMED = 8
-"""More answers than this are not named beside the wheel."""
+"""More answers than this are not named next to the wheel."""
 
 LONGEST_NAME = 28
 """Letters of an answer that are shown."""
@@ -40,7 +40,7 @@ LINE = 0.2
 
 def draw_survey(plan: Survey) -> Figure:
     """The device, its place among the private designs, and the margin of error by the number of respondents."""
-    figure = blank_figure(13, 3.7)  # first, as it tells whether there is anything to draw with
+    figure = blank_figure(13, 3.7)  # first, because it checks that drawing is possible
     parts = _parts(plan)
     list_height = LINE * len(parts) + 0.1
     figure.set_size_inches(13, 3.7 + list_height)
@@ -58,7 +58,7 @@ def draw_survey(plan: Survey) -> Figure:
 
 
 def _parts(plan: Survey) -> list[tuple[str, str, int]]:
-    """What the respondent does, its colour, and its cases; actions without any are left out."""
+    """Return the actions of the respondent, each with its colour and cases; actions without any are left out."""
     total, truth, forced = plan.device.cases()
     actions = [("the truth", truth)]
     if len(forced) <= MOST_NAMED:
@@ -74,7 +74,7 @@ def _parts(plan: Survey) -> list[tuple[str, str, int]]:
 
 
 def _wheel(axes: Any, below: Any, parts: list[tuple[str, str, int]]) -> None:
-    """The cases as a ring, and their names in a list below it, where there is room for any length and any small slice."""
+    """The cases as a ring, and their names in a list below it, where there is space for any length and any small slice."""
     names, colours, cases = zip(*parts, strict=True)
     wedges, _ = axes.pie(
         cases,
@@ -120,7 +120,7 @@ def _region(axes: Any, plan: Survey) -> None:
 
 
 def _bars(axes: Any, plan: Survey) -> None:
-    """More than two answers: how likely an answer is for those it is true of, and for anybody else."""
+    """More than two answers: how likely an answer is for those it is true of, and for anyone else."""
     chosen = {plan.ideal_name: plan.ideal, "recommended\ndevice": plan.device.design}
     places = np.arange(len(chosen))
     keep = [float(d.p11) for d in chosen.values()]
@@ -153,9 +153,9 @@ def _margins(axes: Any, plan: Survey) -> None:
         one = margin_of_error(
             design.planned_variance(plan.prevalence, whole_population=plan.whole_population), plan.confidence
         )
-        if one > 0:  # asking everybody directly leaves no error
+        if one > 0:  # asking everyone directly leaves no error
             axes.loglog(counts, one / np.sqrt(counts), color=colour, linestyle=style, linewidth=1.6, label=name)
-    axes.set_ylim(top=2 * axes.get_ylim()[1])  # room for the words beside the leftmost point there can be
+    axes.set_ylim(top=2 * axes.get_ylim()[1])  # space for the words next to the leftmost point there can be
     axes.axvline(plan.respondents, color=INK, linewidth=0.8, linestyle=":")
     axes.plot(plan.respondents, plan.margin, "o", color=COLOURS[1], markersize=6)
     # Margins are read as shares and respondents as counts, neither as powers of ten.

@@ -1,4 +1,4 @@
-"""Pictures of what mechanisms cost, side by side."""
+"""Pictures of the cost of mechanisms, side by side."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["draw_utility"]
 
 
 def draw_utility(table: UtilityTable) -> Figure:
-    """What mechanisms cost: a hollow mark for outputs taken at face value, a full one for the best guess from them.
+    """Plot the cost of mechanisms: a hollow mark for outputs taken at face value, a full one for the best guess from them.
 
-    One panel for each loss and prior; mechanisms are in the order of the table, and each has its epsilon beside its name.
+    One panel for each loss and prior; mechanisms are in the order of the table, and each has its epsilon next to its name.
     """
     count = len(table.rows) // len(table.priors)
     width = 3.4 + 3.4 * len(table.losses)

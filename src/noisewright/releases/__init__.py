@@ -1,4 +1,4 @@
-"""Releases: a policy and a table in; the protected table, answers, certificate and report out; the ledger remembers.
+"""Releases: a policy and a table in; the protected table, answers, certificate and report out; the ledger records.
 
 ``nw.release(policy, data)`` is :func:`noisewright.releases.run.release`.
 """

@@ -1,8 +1,8 @@
-r"""Plans: what a release would promise, cost and do to accuracy, before anything is drawn.
+r"""Plans: guarantee, privacy cost and accuracy of a release, before anything is sampled.
 
-The price of a release is the sum of the prices of its columns and answers: whatever is published about one unit composes. It
-is stated between *neighbours*, two tables that differ in the data of one unit, by at most the protected distance in each
-column. :attr:`Plan.between` says that in words, and no epsilon is shown without it.
+The privacy cost of a release is the sum of the privacy costs of its columns and answers: whatever is published about
+one unit composes. It is stated between *neighbours*, two tables that differ in the data of one unit, by at most the
+protected distance in each column. :attr:`Plan.between` says that in words, and no epsilon is shown without it.
 
 >>> import pyarrow as pa
 >>> from noisewright.releases.policy.policy import as_policy
@@ -46,29 +46,29 @@ NO_EPSILON = "no epsilon is claimed"
 LARGE_EPSILON = 10
 """Above this, odds may change more than twenty thousandfold, and a warning says so."""
 NO_PROMISE = 50
-"""From this on nobody could tell the promise from none, and a warning says that."""
+"""Epsilon from which no one could distinguish the guarantee from none; a warning states that."""
 BEYOND_SENSE = 700
-"""A part that costs more is refused: the odds that it allows are beyond what a float holds, e^709."""
+"""A part that costs more is refused: the odds that it allows are beyond the range of a float, e^709."""
 LIKE_A_GUESS = 0.9
-"""A category that is wrong this often, beside how often a blind guess is, tells hardly anything."""
+"""A category that is wrong this often, next to how often a blind guess is, shows hardly anything."""
 
 
 @dataclass(frozen=True)
 class BudgetLeft:
-    """What a ledger says before a release: what is left of the budget of its dataset, and whether the release fits."""
+    """Statement of a ledger before a release: the rest of the budget of its dataset, and whether the release fits."""
 
     epsilon: Fraction
     delta: Fraction
     releases: int = 0
-    """How many releases were recorded so far."""
+    """Number of releases recorded until now."""
     recorded: bool = False
-    """Whether the ledger knows the dataset; otherwise all of the budget is left."""
+    """True if the ledger has the dataset; otherwise all of the budget is left."""
     refusal: str | None = None
     """The sentence with which the ledger would refuse the release."""
 
     @property
     def fits(self) -> bool:
-        """Whether the ledger would take the release."""
+        """True if the ledger would take the release."""
         return self.refusal is None
 
 
@@ -82,22 +82,22 @@ class Plan:
     dropped: tuple[str, ...]
     """The columns that the policy uses and does not release; it may name the unit by one, or filter by one."""
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
-    """Of the columns that the policy uses: all that is published of the table's schema."""
+    """Types of the columns that the policy uses: all that is published of the table's schema."""
     warnings: tuple[str, ...] = field(default=())
-    """What a person should think about before signing."""
+    """Warnings that a person should think about before signing."""
     budget: BudgetLeft | None = None
-    """What is left of the budget; None where no ledger was asked."""
+    """Budget that is left; None where no ledger was asked."""
     refusal: str | None = None
     """Why these data could not be released as they are, such as missing values; for the curator's eyes."""
 
     @property
     def fits(self) -> bool:
-        """Whether a release would be made: the data are such as the policy says, and the ledger would take it."""
+        """True if a release would be made: the data are such as the policy states, and the ledger would take it."""
         return self.refusal is None and (self.budget is None or self.budget.fits)
 
     @property
     def parts(self) -> tuple[ColumnPlan | QueryPlan, ...]:
-        """What costs something or could: perturbed columns and answers, in the order of the policy."""
+        """Parts that cost something or could: perturbed columns and answers, in the order of the policy."""
         return (*(c for c in self.columns if c.protected), *self.queries)
 
     @property
@@ -132,7 +132,7 @@ class Plan:
 
     @property
     def epsilon(self) -> Fraction:
-        """What the whole release costs one unit, exactly."""
+        """Privacy cost of the whole release for one unit, exactly."""
         return sum((part.price for part in self.parts), Fraction(0))
 
     @property
@@ -142,20 +142,20 @@ class Plan:
 
     @property
     def claims(self) -> bool:
-        """Whether an epsilon is claimed at all: something that is released has noise with a certificate."""
+        """True if an epsilon is claimed at all: something that is released has noise with a certificate."""
         noisy = any(statistic.noise is not None for query in self.queries for statistic in query.statistics)
         return noisy or any(column.protected for column in self.columns)
 
     @property
     def total(self) -> str:
-        """What the whole release costs one unit, in words and rounded up."""
+        """Privacy cost of the whole release for one unit, in words and rounded up."""
         if not self.claims:
             return NO_EPSILON
         return totals.total(self.epsilon, self.delta)
 
     @property
     def neighbours(self) -> str:
-        """Who is a unit, and how two neighbours differ: what all releases of a dataset must have in common to add up."""
+        """Units, and the difference of two neighbours: all releases of a dataset must have these in common to add up."""
         return phrases.neighbours(self.policy.relation)
 
     @property
@@ -170,7 +170,7 @@ class Plan:
 
     @property
     def _distances(self) -> list[tuple[Mapping[str, Any], tuple[str, ...]]]:
-        """By how much neighbours differ, column by column."""
+        """Describe the differences of neighbours, column by column."""
         return [(column.protection or {}, column.names) for column in self.columns if column.protected]
 
     @property
@@ -180,7 +180,7 @@ class Plan:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of the whole release, between neighbours and no others: the sum of its parts."""
+        """The guarantee of the whole release, between neighbours and no others: the sum of its parts."""
         if not self.claims:
             raise GuaranteeError(f"{NO_EPSILON}: {self.in_words()}")
         near = Neighbours(self.policy.relation, self._distances, self._same)
@@ -194,14 +194,14 @@ class Plan:
         )
 
     def in_words(self) -> str:
-        """What somebody who knows everything but one unit's data can conclude, in plain words."""
+        """Describe the conclusions open to someone who knows everything but one unit's data, in plain words."""
         if not self.claims:
             return totals.unprotected(bool(self.columns), bool(self.context_aware), bool(self.queries))
         return f"{totals.meaning(self.epsilon, self.delta)} {self.not_proved}".rstrip()
 
     @property
     def not_proved(self) -> str:
-        """What is said beside the odds: what they leave out, and which parts are floating; nothing where all parts are exact."""
+        """Notes next to the odds: what they leave out, and which parts are floating; nothing where all parts are exact."""
         found = []
         if self.context_aware:
             names = listed([name for column in self.context_aware for name in column.names])
@@ -284,7 +284,7 @@ def _method(part: ColumnPlan | QueryPlan) -> str:
 def make_plan(
     policy: Policy, types: Mapping[str, pa.DataType], rows: int | None = None, *, counts_are_public: bool = True
 ) -> Plan:
-    """Compile a policy for a table with columns of the given types, and so many rows where that is known.
+    """Compile a policy for a table with columns of the given types, and its number of rows where that is known.
 
     The number of rows is used only where it is public. What follows from it (a mean's expected error) is published, too.
     ``counts_are_public`` is False for releases of version 1, which drew noise for numbers of rows that neighbours share.
@@ -339,7 +339,7 @@ def solve(
 
 
 def _used(types: Mapping[str, pa.DataType], policy: Policy) -> dict[str, pa.DataType]:
-    """The columns that the policy names, by name: neither the others nor the order of all is anybody's business."""
+    """The columns that the policy names, by name: neither the others nor the order of all is anyone's business."""
     return {name: types[name] for name in sorted(used_columns(policy)) if name in types}
 
 
@@ -349,7 +349,7 @@ def _public(rows: int | None, policy: Policy) -> int | None:
 
 
 def has_public_rows(policy: Policy) -> bool:
-    """Whether neighbours have the same number of rows, which is public then."""
+    """Return whether neighbours have the same number of rows, which is public then."""
     return policy.neighbours == "replace" and policy.unit.column is None
 
 
@@ -408,7 +408,7 @@ def _three_digits(value: Fraction) -> Fraction:
 
 
 def _warnings(plan: Plan) -> list[str]:
-    """What a person should think about before signing; those that need the data are found by the engine."""
+    """Return the warnings to think about before signing; those that need the data are found by the engine."""
     found = []
     for part in plan.parts:
         if part.price >= NO_PROMISE:
@@ -457,7 +457,7 @@ def _warnings(plan: Plan) -> list[str]:
 
 
 def _thin(column: ColumnPlan) -> list[str]:
-    """A warning where the protected distance is tiny beside the lattice of the outputs, or beside the declared range."""
+    """A warning where the protected distance is tiny next to the lattice of the outputs, or next to the declared range."""
     if column.protect is None or column.mechanism is None:
         return []
     step, width = getattr(getattr(column.mechanism, "lattice", None), "step", None), column.width
@@ -491,10 +491,10 @@ def _drowned(columns: Sequence[ColumnPlan]) -> list[str]:
 
 
 def _like_a_guess(column: ColumnPlan) -> str | None:
-    """How far off a released value is beside a guess that looks at no data, if that is hardly worse.
+    """Compare the error of a released value with a guess without any data, if that guess is hardly worse.
 
-    Whoever says the middle of a range of width w is off by w / 4 on average, if all values are equally common; whoever names one
-    of k categories is wrong (k - 1) / k of the time.
+    Anyone who says the middle of a range of width w is off by w / 4 on average, if all values are equally common;
+    anyone who names one of k categories is wrong (k - 1) / k of the time.
     """
     error = column.error
     if error is None or column.mechanism is None:
@@ -522,7 +522,7 @@ def _budget(policy: Policy, left: BudgetLeft) -> dict[str, Any]:
 
 
 def left_over(value: Fraction) -> float:
-    """What is left of a budget as a float that, written out as a decimal, is not above it: a policy may ask for that much.
+    """Return the rest of a budget as a float that, written as a decimal, is not above it: a policy may ask for that much.
 
     >>> from fractions import Fraction
     >>> left_over(Fraction(9, 10)), left_over(Fraction(5, 3)), float(Fraction(5, 3))

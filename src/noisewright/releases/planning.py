@@ -1,4 +1,4 @@
-"""What a release would promise, cost and do to accuracy: ``nw.plan``, the library side of ``noisewright plan``.
+"""Guarantee, privacy cost and accuracy of a release before it is made: ``nw.plan``, the library side of ``noisewright plan``.
 
 >>> import tempfile
 >>> import pyarrow as pa
@@ -47,16 +47,16 @@ def plan(
     witness: str | os.PathLike[str] | None = None,
     separate_people: str | None = None,
 ) -> Plan:
-    """What a release would promise, cost and do to accuracy. Nothing is drawn, nothing is spent, nothing is written.
+    """Return the guarantee, privacy cost and accuracy of a release. Nothing is sampled, spent or written.
 
-    ``data``: what :func:`~noisewright.releases.run.release` takes, but for frames of Spark. ``ledger``: the one that is asked
-    what is left; the policy's, or that of this user, by default. ``target_error``: the wanted expected error of some columns or
+    ``data``: what :func:`~noisewright.releases.run.release` takes, except frames of Spark. ``ledger``: the one that reports
+    the remaining budget; by default the policy's or this user's. ``target_error``: the wanted expected error of some columns or
     answers by name; the plan's policy then has the smallest epsilons that reach them. ``raise_budget``: of a release that
     accepts a larger budget than the ledger has. ``witness`` and ``separate_people``: as for a release.
 
-    Every check of a release is made: where the data cannot be released as they are, ``refusal`` says why, and ``fits`` is False.
-    The warnings of the plan are those that need a look at the data, too. They are for the curator's eyes, and no part of
-    what a release publishes.
+    Every check of a release is made: where the data cannot be released as they are, ``refusal`` says why, and ``fits``
+    is False. The warnings of the plan are those that need a look at the data, too. They are for the curator's eyes, and no part
+    of a release.
     """
     read = as_policy(policy)
     with one_database():
@@ -94,7 +94,7 @@ def plan(
 
 
 def _lost(book: Ledger) -> str | None:
-    """Why a release would be refused because of a lock that knows more than the ledger."""
+    """Return the reason to refuse a release because of a lock with more records than the ledger."""
     try:
         check_locks(book, None)
     except LedgerError as problem:
@@ -103,7 +103,7 @@ def _lost(book: Ledger) -> str | None:
 
 
 def _made_already(ledger: AnyLedger, found: Plan, digest: Callable[[], bytes]) -> Iterator[str]:
-    """That these data were released under this policy before; they are read for it only if something was."""
+    """Warn that these data were released under this policy before; they are read for it only if something was."""
     from noisewright.releases.output.earlier import paid_before  # only few plans need it
 
     book, policy = existing_ledger(ledger, found), found.policy

@@ -1,8 +1,9 @@
-"""Releases: a policy and a table in; the protected table, answers, certificate and report out; the ledger remembers.
+"""Releases: a policy and a table in; the protected table, answers, certificate and report out; the ledger records.
 
-The order is what makes it safe. Everything that can be refused is refused first: the policy, the types, the units, values that do
-not fit, the budget. Then the spend is recorded, durably; only then is anything drawn. Everything is written under a hidden name
-and appears in one step. Whatever goes wrong after the spend, the spend stays: something may have been drawn.
+The order is what makes it safe. Everything that can be refused is refused first: the policy, the types, the units,
+values that do not fit, the budget. Then the spend is recorded, durably; only then is anything drawn. Everything is
+written under a hidden name and appears in one step. Whatever goes wrong after the spend, the spend stays: something may
+have been drawn.
 
 >>> import tempfile
 >>> import pyarrow as pa
@@ -75,12 +76,12 @@ __all__ = ["Release", "new_id", "plan_for", "release"]
 _log = logging.getLogger(__name__)
 
 CHARTED = 1 << 19
-"""Charts count about so many rows, spread over the table."""
+"""Approximate number of rows that charts count, spread over the table."""
 
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """What a release gave. ``data``, and ``answers`` by the names of queries, are of the kind that came in; Arrow for files."""
+    """Result of a release. ``data``, and ``answers`` by the names of queries, are of the kind that came in; Arrow for files."""
 
     plan: Plan
     certificate: ReleaseCertificate
@@ -89,18 +90,18 @@ class Release:
     """The ledger's balance after this release; None for a simulation."""
     rows: int | None
     folder: Path | None
-    """Where it was written, if it was."""
+    """Folder of the output, if it was written."""
     simulated: bool
     reread: bool = False
-    """Whether the output was there already, so that nothing was drawn and nothing spent."""
+    """True if the output was there already, so that nothing was drawn and nothing spent."""
     page: str = ""
     """The report, as HTML."""
     table: Any = None
     converted: Path | None = None
     """The folder of the same release in another format, of which this is a copy; nothing was drawn for it."""
     warnings: tuple[str, ...] = ()
-    """What a person should think about. Some of it was found by a look at the true data: it is for the curator's eyes, and no
-    part of what is published."""
+    """Warnings that a person should think about. Some were found by a look at the true data: it is for the curator's
+    eyes, and not published."""
     wrap: Callable[[pa.Table], Any] | None = None
     """Makes an Arrow table one of the kind that came in."""
 
@@ -117,11 +118,11 @@ class Release:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised, and between which tables."""
+        """Guarantee, and the neighbouring tables."""
         return self.plan.guarantee
 
     def in_words(self) -> str:
-        """What the promise means, in plain words, and for which tables."""
+        """Describe the guarantee in plain words, and the tables that it is about."""
         return (
             f"{self.guarantee.in_words()} {self.plan.not_proved}".rstrip() if self.plan.claims else self.plan.in_words()
         )
@@ -166,17 +167,18 @@ def release(
 ) -> Release:
     """Protect a table under a policy.
 
-    ``data``: a path, or a table of pyarrow, pandas, Polars, DuckDB or Spark; what comes back is of the same kind. ``output``: a
+    ``data``: a path, or a table of pyarrow, pandas, Polars, DuckDB or Spark; the result is of the same kind. ``output``: a
     folder for the table, the answers, the certificate, the report and the lock; it appears whole or not at all. If it holds the
     release of these data under this policy already, that is read and nothing is drawn, unless ``again``: a second draw costs
-    the whole price again. The ledger knows the data again wherever that release went: another ``format`` of it is a copy of the
-    same rows, which costs nothing, and what would pay twice is refused. ``replace``: an earlier output of something else may be
-    replaced, if nothing else lies in its folder. ``ledger``: where the spend is recorded, a file or the
-    URL of a PostgreSQL database; the policy's, or that of this user, by default. ``witness``: a file that is told of every spend,
-    besides that of this user, so that an older copy of the ledger is noticed. ``separate_people``: why data that were released
-    under another dataset name are about other people here; it is recorded. ``release_id``: under which name the ledger records
-    the release; by default one is made up. ``seed`` makes a simulation: repeatable, not recorded, and marked as not for release.
-    ``warn`` is called with each caution before anything is spent.
+    the whole privacy cost again. The ledger has the data again wherever that release went: another ``format`` of it is
+    a copy of the same rows, which costs nothing, and a second payment is refused. ``replace``: an earlier output of
+    something else may be replaced, if nothing else lies in its folder. ``ledger``: where the spend is recorded, a file or the
+    URL of a PostgreSQL database; the policy's, or this user's, by default. ``witness``: a file to which
+    every spend is reported, in addition to this user's, so that an older copy of the ledger is noticed.
+    ``separate_people``: why data that were released under another dataset name are about other people here; it is
+    recorded. ``release_id``: under which name the ledger records the release; by default one is made up. ``seed`` makes
+    a simulation: repeatable, not recorded, and marked as not for release. ``warn`` is called with each caution before
+    anything is spent.
     """
     policy, name = as_policy(policy), new_id() if release_id is None else release_id
     check_release_id(name)
@@ -250,7 +252,7 @@ def new_id() -> str:
 
 
 def _in_kind(done: Release, source: Source) -> Release:
-    """With answers, and a table that is read from files, of the kind that came in; a reader, read once, gives tables."""
+    """Return it with answers, and a table read from files, of the kind that came in; a reader, read once, gives tables."""
     if source.kind in ("file", "arrow", "reader"):
         return done
     wrap = None if source.kind == "spark" else source.wrap  # a table in files may be more than a driver holds
@@ -287,8 +289,8 @@ def _reread(found: Written, book: Ledger, copy_of: Path | None = None) -> Releas
 
 
 def _mend(output: str | os.PathLike[str], book: Ledger | None) -> None:
-    """Put right what a process that was killed left of an earlier release at this place."""
-    with suppress(OSError, ValueError):  # a place that cannot be written is spoken of later
+    """Complete the folder of an earlier release at this place whose process was killed."""
+    with suppress(OSError, ValueError):  # a place that cannot be written is mentioned later
         clean(Path(os.path.realpath(output)), partial(belongs_to, book))
     if book is not None:
         complete(output, book)
@@ -308,7 +310,7 @@ def _finish(book: Ledger | None, name: str, certificate: ReleaseCertificate) -> 
 
 @dataclass(frozen=True)
 class _Made:
-    """What is there before the rows are drawn."""
+    """Prepared parts before the rows are sampled."""
 
     plan: Plan
     certificate: ReleaseCertificate

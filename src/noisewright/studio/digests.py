@@ -1,7 +1,7 @@
 """Digests by which a link names a file without telling anything of it.
 
-A plain hash of a table in a link would confirm guesses of its content to whoever gets the link. These digests are keyed (HMAC)
-with a key that only this user has, so they tell a file from another on this machine alone.
+A plain hash of a table in a link would confirm guesses of its content to anyone who gets the link. These digests are
+keyed (HMAC) with a key that only this user has, so they distinguish files on this machine alone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Long work in a process of its own, so that the page goes on, sees how far it is, and can end it.
 
 A job is a function of a module, called as ``function(*arguments, told=told)``; it may call ``told(done, of)`` as it goes on.
-What it returns must be plain: it comes back through a pipe. A job that is cancelled is ended, and so is that of a server that is
-gone, unless the job ``outlives`` it; what it writes, it writes atomically. A job that takes longer than its limit is ended, too.
+What it returns must be plain: it comes back through a pipe. A cancelled job is ended, and so is
+a job of a server that is gone, unless the job ``outlives`` it; its writes are atomic. A job that takes longer than
+its limit is ended, too.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _spawn = multiprocessing.get_context("spawn")
 
 @dataclass(frozen=True)
 class State:
-    """How far a job is: ``done`` of ``of`` (0: unknown); at the end its ``result``, or why there is none."""
+    """Progress of a job: ``done`` of ``of`` (0: unknown); at the end its ``result``, or why none exists."""
 
     done: float = 0.0
     of: float = 0.0
@@ -74,7 +75,7 @@ class Job:
         return self.state
 
     def look(self) -> State:
-        """How far it is now."""
+        """Return the current progress."""
         with self._looking:  # a thread may wait for the job while a page looks at it
             return self._look()
 
@@ -127,7 +128,7 @@ def _work(
     outlives: bool,
     held: tuple[Connection, ...],
 ) -> None:
-    """Call the function and tell what comes of it; ``held`` stays open as long as this process."""
+    """Call the function and send its result; ``held`` stays open as long as this process."""
 
     def tell(*what: Any) -> None:
         with suppress(BrokenPipeError) if outlives else nullcontext():

@@ -1,11 +1,11 @@
-"""Who may talk to the studio, and what a page may do: an ASGI layer in front of every request and every socket.
+"""Access to the studio, and limits of a page: an ASGI layer in front of every request and every socket.
 
 - The ``Host`` must be one of this server's names, so a foreign name that was pointed at this machine reaches nothing.
-- An ``Origin``, where a browser sends one, must be this server; so a foreign page can neither post nor open a socket. Nor may it
-  show anything of the studio as a part of itself: a person may only follow a link to it.
+- An ``Origin``, where a browser sends one, must be this server; so a foreign page can neither post nor open a socket.
+  Nor may it show anything of the studio as a part of itself: a person may only follow a link to it.
 - With a token, nothing is answered without it. It comes once with the address. A cookie that scripts cannot read then holds a
-  value that is derived from it (HMAC): browsers send cookies to every port of a machine, so the token itself is in none. The name
-  of the cookie has the port, so two studios on one machine do not sign each other's people out.
+  value that is derived from it (HMAC): browsers send cookies to every port of a machine, so the token itself is in
+  none. The name of the cookie has the port, so two studios on one machine do not sign each other's people out.
 - Bodies above a limit are refused, also when they do not say how large they are.
 - Pages carry a content security policy: scripts are the server's own, and those in the page only with this answer's nonce.
 """
@@ -29,7 +29,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST_FILE = 200 * 2**20
-"""So many bytes a file may have that is given to a page."""
+"""Maximum number of bytes of a file that is given to a page."""
 LARGEST_BODY = LARGEST_FILE + 2**16
 """A request says the name of a file, too, and where it begins and ends."""
 _SCRIPT = re.compile(rb"<script(?=[\s>])")
@@ -60,7 +60,7 @@ def policy_of(nonce: str) -> str:
 
 
 class Guard:
-    """The layer; ``hosts`` are the names with ports under which this server is asked for, ``port`` is the one it listens to."""
+    """The layer; ``hosts`` are the names with ports under which this server is requested, ``port`` is the one it listens to."""
 
     def __init__(self, app: App, *, hosts: Iterable[str], token: str | None, largest: int, port: int) -> None:
         self.app, self.hosts, self.token, self.largest = app, frozenset(h.lower() for h in hosts), token, largest
@@ -100,7 +100,7 @@ class Guard:
         await _Answer(self, scope, receive, send).run()
 
     def _knows(self, cookies: str) -> bool:
-        """Return whether one of the cookies is right; other servers of this machine set what they like, in any form."""
+        """Return whether one of the cookies is right; other servers of this machine set any cookies, in any form."""
         given = (one.strip().partition("=") for one in cookies.split(";"))
         return any(
             hmac.compare_digest(value.encode(), self.pass_.encode()) for name, _, value in given if name == self.cookie
@@ -128,7 +128,7 @@ class Guard:
 
 
 class _Answer:
-    """One request on its way: its body is counted, and what comes back gets the headers of the house."""
+    """One request on its way: its body is counted, and the result gets the headers of Noisewright."""
 
     def __init__(self, guard: Guard, scope: Scope, receive: Receive, send: Send) -> None:
         self.guard, self.scope, self.receive, self.send = guard, scope, receive, send
@@ -144,7 +144,7 @@ class _Answer:
             if not self.start:
                 await _refuse(self.scope, self.send, 413, self.guard._too_large())
         except Exception:
-            if self.gone:  # the page was closed, or the upload cancelled; nobody reads the answer
+            if self.gone:  # the page was closed, or the upload cancelled; no one reads the answer
                 await _refuse(self.scope, self.send, 400, "The request ended before it was complete.")
                 return
             logging.getLogger(__name__).exception("a page of the studio failed")
@@ -196,7 +196,7 @@ class _Answer:
 
 
 class _TooLargeError(Exception):
-    """A body has become larger than what is taken."""
+    """Body that has become larger than the limit."""
 
 
 async def _refuse(scope: Scope, send: Send, status: int, words: str) -> None:

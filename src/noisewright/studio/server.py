@@ -14,7 +14,7 @@ from noisewright.studio.security import LARGEST_BODY, Guard
 __all__ = ["names_of", "serve"]
 
 PATIENCE = 15.0
-"""So many seconds a page that was closed is kept, for a browser that lost its connection."""
+"""Number of seconds for which a closed page is kept, for a browser that lost its connection."""
 EVERYWHERE = ("0.0.0.0", "::", "[::]")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 USUAL_PORT = 80
@@ -32,9 +32,9 @@ def serve(
 ) -> None:
     """Serve the studio until it is stopped.
 
-    ``host``: another address than this machine's own. ``token``: what a browser needs to be answered; by default a new one, which
-    is printed with the address. ``no_token``: answer without one, which only an address of this machine may. ``releases``: the
-    folder in which released tables are kept.
+    ``host``: another address than this machine's own. ``token``: what a browser needs to be answered; by default a new
+    one, which is printed with the address. ``no_token``: answer without one, which only an address of this machine may.
+    ``releases``: the folder in which released tables are kept.
     """
     try:
         from nicegui import app, ui
@@ -90,7 +90,7 @@ def serve(
 
 
 def _clear() -> None:
-    """Delete what pages were given; say that a release goes on."""
+    """Delete the files of pages; report that a release goes on."""
     from noisewright.studio.visits import clear_all
 
     if not clear_all():
@@ -98,7 +98,7 @@ def _clear() -> None:
 
 
 def names_of(host: str | None, port: int) -> list[str]:
-    """The names with ports under which a server at this address is asked for."""
+    """The names with ports under which a server at this address is requested."""
     names = list(dict.fromkeys((*LOOPBACK, *([_in_address(host)] if host else []))))
     return [f"{name}:{port}" for name in names] + (names if port == USUAL_PORT else [])
 

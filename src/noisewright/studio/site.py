@@ -1,4 +1,4 @@
-"""The table of pages: where each is, what it is called, and the module that makes it."""
+"""Table of pages: the address of each, its name, and its module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["PAGES", "Page"]
 
 @dataclass(frozen=True)
 class Page:
-    """A page: where it is, what it is called in the list of pages, its heading, and what it is for."""
+    """Page: its address, its name in the list of pages, its heading, and its purpose."""
 
     path: str
     title: str
@@ -20,7 +20,7 @@ class Page:
     module: str
     """The module whose ``build`` makes its content, given the request."""
     below: str = ""
-    """What may follow the path, in the form of the router: ``/{kind}``."""
+    """Rest of the path, in the form of the router: ``/{kind}``."""
 
     @property
     def build(self) -> Callable[..., None]:

@@ -1,6 +1,6 @@
-"""What a page shows, as a line of the command line, as lines of Python and as a link that brings it back.
+"""Content of a page, as a line of the command line, as lines of Python and as a link that brings it back.
 
-A page of the studio holds no state of its own beside a :class:`Task`: the words and options of the command that does the same.
+A page of the studio holds no state of its own next to a :class:`Task`: the words and options of the command that does the same.
 
 >>> task = Task("/design/number", ("design", "geometric"), {"epsilon": "1/2", "within": "0:100"})
 >>> task.command
@@ -20,7 +20,7 @@ __all__ = ["LONGEST_LINK", "LONGEST_VALUE", "MOST_OPTIONS", "Task", "read_query"
 
 MOST_OPTIONS = 40
 LONGEST_VALUE = 50_000
-"""A link holds what a person typed; more is somebody trying things."""
+"""A link holds a person's text; more is someone trying things."""
 LONGEST_LINK = 60_000
 """The server takes no longer addresses."""
 
@@ -36,11 +36,11 @@ class Task:
     options: Mapping[str, str] = field(default_factory=dict)
     """The options by their names in Python, as they are typed; a flag that is set is an empty text."""
     shown: Mapping[str, str] = field(default_factory=dict)
-    """What only the page knows: which of several views is open, say."""
+    """State that only the page has: for example, which of several views is open."""
 
     @property
     def command(self) -> str:
-        """The line for a shell that does what the page shows."""
+        """Command line that does the same as the page."""
         parts = ["noisewright", *self.words]
         for name, text in self.options.items():
             parts.append("--" + name.replace("_", "-"))
@@ -61,7 +61,7 @@ def with_option(given: Mapping[str, str], name: str, text: str | None) -> dict[s
 
 
 def read_query(query: Mapping[str, str]) -> dict[str, str]:
-    """The options of a link, without what nobody typed: too many, or too long."""
+    """The options of a link, without what no one typed: too many, or too long."""
     return {
         name: text
         for name, text in list(query.items())[:MOST_OPTIONS]

@@ -41,14 +41,14 @@ SUFFIXES = (
     ".jpeg",
     ".nwm",
 )
-"""What a file that somebody gives may end with: the end decides how it is read, and nothing is ever run."""
+"""Allowed endings of a file that someone gives: the end decides how it is read, and nothing is ever run."""
 
 GIVEN = "given-"
-"""How the names begin that the server makes up."""
+"""Beginning of the names that the server makes up."""
 MOST_KEPT = 2**30
-"""So many bytes of files one page keeps."""
+"""Maximum number of bytes of files that one page keeps."""
 WAIT_AND_DELETE = 'read -r end; rm -rf -- "$1"'
-"""For a shell whose input ends when the server does."""
+"""Script for a shell whose input ends when the server does."""
 
 _root: Path | None = None
 _widow: subprocess.Popen[bytes] | None = None
@@ -67,17 +67,17 @@ class Visit:
 
     folder: Path
     names: dict[str, Path] = field(default_factory=dict)
-    """What the person called a file, and where it is."""
+    """Person's name of a file, and its path."""
     kept: int = 0
-    """How many files were given; two of one name are two files."""
+    """Number of files that were given; two of one name are two files."""
     size: int = 0
-    """How many bytes were given."""
+    """Number of bytes that were given."""
     before_end: list[Callable[[], None]] = field(default_factory=list)
-    """What is at work with the files, and is ended before they are deleted."""
+    """Work with the files, which is ended before they are deleted."""
     awaited: list[Callable[[], None]] = field(default_factory=list)
     """Functions that wait for work with the files which goes on when the page is closed."""
     goes_on: list[Callable[[], bool]] = field(default_factory=list)
-    """Functions that tell whether such work goes on."""
+    """Functions that return whether such work goes on."""
     digests: dict[str, str] = field(default_factory=dict)
     """The keyed digests of the files that were given, by their paths."""
     inherited: list[Path] = field(default_factory=list)
@@ -129,7 +129,7 @@ class Visit:
         return self.folder / name
 
     def end(self) -> None:
-        """Delete the files, once nothing works with them; what goes on without the page is waited for in a thread."""
+        """Delete the files, once nothing works with them; work that goes on without the page is waited for in a thread."""
         for stop in self.before_end:
             stop()
         threading.Thread(target=self._delete, daemon=True).start() if self.awaited else self._delete()
@@ -147,9 +147,11 @@ class Visit:
 
 
 def begin() -> None:
-    """Let temporary files of this server and of its jobs lie in its own folder; what servers that are gone left is deleted."""
+    """Let temporary files of this server and of its jobs lie in its own folder; remains of servers that are gone are
+    deleted.
+    """
     global _system  # noqa: PLW0603 - as above
-    own_key()  # jobs inherit that of a server that cannot keep it
+    own_key()  # jobs inherit the setting of a server that cannot keep it
     clear_all(dead_alone=True)
     _system = Path(tempfile.gettempdir())
     own = _home() / "tmp"
@@ -209,7 +211,7 @@ def still_here(name: str, digest: str) -> Path | None:
 
 
 def from_this_machine() -> bool:
-    """Whether the person sits at this machine: only then may files be named by their paths on it."""
+    """Return whether the person sits at this machine: only then may files be named by their paths on it."""
     from nicegui import ui
 
     asking = ui.context.client.request.client
@@ -259,6 +261,6 @@ def _is_alive(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except (OSError, OverflowError):  # it is somebody else's
+    except (OSError, OverflowError):  # it is someone else's
         return True
     return True

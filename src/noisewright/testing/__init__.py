@@ -1,6 +1,6 @@
 """Conformance suites: what every mechanism and every kind of column must satisfy, ours and anyone's.
 
-A failed check raises :class:`ConformanceError`, which names the check and says what was found.
+A failed check raises :class:`ConformanceError`, which names the check and its findings.
 """
 
 from typing import TYPE_CHECKING

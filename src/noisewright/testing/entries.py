@@ -1,4 +1,4 @@
-r"""Conformance of an entry in the registry: that what it declares is what its mechanism does, from a policy to a released column.
+r"""Conformance of an entry in the registry: its declaration agrees with its mechanism, from a policy to a released column.
 
 >>> import pyarrow as pa
 >>> from noisewright.mechanisms.registry import registry
@@ -32,7 +32,7 @@ from noisewright.testing.report import Check, ConformanceError, Report, require,
 __all__ = ["LARGEST_PLAN", "check_entry"]
 
 LARGEST_PLAN = 64 * 1024
-"""A plan travels to every worker of a cluster, with every task: so many bytes at most."""
+"""Maximum number of bytes of a plan: it travels to every worker of a cluster, with every task."""
 
 TELLING = 32
 """Fewer bytes of a file could be anywhere by chance."""
@@ -43,18 +43,19 @@ BUDGETS = {
     "radius": ({"epsilon", "radius"}, {"sensitivity"}),
     "none": (set[str](), {"epsilon", "sensitivity", "radius"}),
 }
-"""For each way to tell a budget: the parameters that a constructor has then, and those that it does not have."""
+"""Parameters of a constructor for each form of a budget: those that it has, and those that it does not have."""
 
 
 def check_entry(entry: Entry, parameters: Mapping[str, Any], values: Sequence[Any], *, seed: int = 1) -> Report:
     """Run every check and return the report.
 
-    For a mechanism that perturbs columns, ``parameters`` are what a policy's column says beside its name and its mechanism, and
-    ``values`` are the columns of Arrow that hold some secrets, one for each part of a secret. For a mechanism that gives reports
-    or choices, ``parameters`` are those of its constructor, and ``values`` what its ``release`` takes.
+    For a mechanism that perturbs columns, ``parameters`` are what a policy's column says next to its name and its
+    mechanism, and ``values`` are the columns of Arrow that hold some secrets, one for each part of a secret. For a
+    mechanism that gives reports or choices, ``parameters`` are those of its constructor, and ``values`` what its
+    ``release`` takes.
     """
     with _registered(entry):
-        _signature(entry)  # a plan is made by what is declared, so that comes first
+        _signature(entry)  # a plan follows the declaration, so that comes first
         mechanism, plan = _made(entry, parameters, values)
         checks: list[Check] = [
             ("address", lambda: _address(entry, mechanism)),
@@ -112,7 +113,7 @@ def _address(entry: Entry, mechanism: Mechanism) -> str | None:
 
 
 def _signature(entry: Entry) -> str | None:
-    """What is declared of the parameters is what the constructor has."""
+    """Check that the declared parameters agree with the constructor's."""
     takes, known = entry.takes, set(parameters_of(entry.make))
     needed, foreign = BUDGETS[takes.budget]
     require(needed <= known, f"signature: a budget told as {takes.budget!r} needs {', '.join(sorted(needed - known))}.")
@@ -135,7 +136,7 @@ def _signature(entry: Entry) -> str | None:
 
 
 def _public(entry: Entry, mechanism: Mechanism) -> str | None:
-    """Public files and the public seed are told, and stated in the certificate, as they are."""
+    """Public files and the public seed are given, and stated in the certificate, as they are."""
     files, seed = described(mechanism).resources or (), described(mechanism).seed
     require(
         isinstance(files, tuple) and all(isinstance(file, Resource) for file in files),
@@ -175,7 +176,7 @@ def _certificate(entry: Entry, mechanism: Mechanism) -> str | None:
 
 
 def _small(thing: ColumnPlan | Mechanism, resources: tuple[Resource, ...]) -> str | None:
-    """It travels in few bytes, without a file's content and without a file's place; and it says how accurate it is."""
+    """It travels in few bytes, without a file's content and without a file's place; and it states how accurate it is."""
     if isinstance(thing, ColumnPlan):
         try:
             require(bool(thing.error_words), "plan: it has no words for its expected error.")
@@ -205,7 +206,7 @@ def _small(thing: ColumnPlan | Mechanism, resources: tuple[Resource, ...]) -> st
 
 
 class _Witness:
-    """A mechanism that remembers what it was given and what it gave."""
+    """Mechanism that records its inputs and outputs."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._mechanism = mechanism
@@ -258,7 +259,7 @@ def _domain(entry: Entry, plan: ColumnPlan, values: Sequence[Any], seed: int) ->
 
 
 def _alike(first: pa.DataType, second: pa.DataType) -> bool:
-    """Whether two types are the same; text is text however it is stored."""
+    """Return whether two types are the same; text is text however it is stored."""
     if pa.types.is_dictionary(first):
         return _alike(first.value_type, second)
     texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)

@@ -39,8 +39,8 @@ def check_kind(
     """Run every check and return the report.
 
     ``values`` are a few different ones that a column of ``type_`` holds; ``others`` are types that the kind must not hold;
-    ``size`` is that of a value with several numbers, where the type does not tell; ``refused`` are columns of the kind that must
-    not be read, and of which no value may be shown.
+    ``size`` is that of a value with several numbers, where the type does not state it; ``refused`` are columns of the kind
+    that must not be read, and of which no value may be shown.
     """
     column = pa.array(list(values), type_)
     checks: list[Check] = [
@@ -98,7 +98,7 @@ def _round_trip(kind: Kind, column: pa.Array, size: int | None) -> str | None:
 
 
 def _comparable(column: pa.Array, out: pa.DataType) -> bool:
-    """Whether what comes out is what went in, in another type at most; not for paths, in whose place are files."""
+    """Return whether the output is the input, in another type at most; not for paths, in whose place are files."""
     if column.type == out:
         return True
     try:

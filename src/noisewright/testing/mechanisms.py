@@ -1,4 +1,4 @@
-r"""The conformance suite of mechanisms: what every one must satisfy, ours and anyone's.
+r"""Conformance suite of mechanisms: requirements for every one, ours and anyone's.
 
 >>> import noisewright as nw
 >>> from noisewright.testing import check_mechanism
@@ -60,7 +60,7 @@ def check_mechanism(
 
     ``secrets`` are values the mechanism takes (a few, or all); ``unknown`` are values it must refuse without showing them;
     ``refused`` are calls with bad parameters that must raise :class:`~noisewright.core.errors.ParameterError`, or
-    :class:`~noisewright.core.errors.GuaranteeError` where a channel does not have the guarantee that is asked for.
+    :class:`~noisewright.core.errors.GuaranteeError` where a channel does not have the guarantee that is requested.
     """
     chosen = list(secrets)
     checks: list[Check] = [
@@ -95,7 +95,7 @@ def _protocol(mechanism: Mechanism) -> str | None:
 
 
 def _guarantee(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
-    """The audit of the channel, for every pair, is within the promise (up to the rounding of floats)."""
+    """The audit of the channel, for every pair, is within the guarantee (up to the rounding of floats)."""
     channel = _channel(mechanism)
     if channel is None:
         return "no finite channel"
@@ -131,7 +131,7 @@ def _rounding(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
         try:
             mechanism.release(pair)
             loss = audit(mechanism).value * rounded
-        except (DataError, NoChannelError):  # between the secrets there are none, or nobody knows the loss
+        except (DataError, NoChannelError):  # between the secrets none exist, or no one knows the loss
             continue
         allowed = mechanism.map(apart)
         require(
@@ -155,7 +155,7 @@ def _parted(metric: Metric, first: Any, second: Any) -> tuple[list[Any], float, 
             middle = (low + high) / 2
             halves = [[_label(point[()]) for point in half] for half in ((low, middle), (middle, high))]
             left, right = (float(metric.distance(*half)) for half in halves)
-            # What is not told apart in either half: floats that come out this way or that, as they lie in an array.
+            # Values not distinguished in either half: floats that come out this way or that, as they lie in an array.
             if not left and not right:
                 break
             pair, rounded = (halves[0], left) if left > right else (halves[1], right)
@@ -163,7 +163,7 @@ def _parted(metric: Metric, first: Any, second: Any) -> tuple[list[Any], float, 
         rest = float(np.abs(high - low).max(initial=0.0))
     except (TypeError, ValueError):  # no numbers; errors of metrics are among these
         return None
-    apart = 16 * whole * rest / max(length, 1e-300)  # the secrets may be farther apart than what they are rounded to
+    apart = 16 * whole * rest / max(length, 1e-300)  # the secrets may be farther apart than their rounded values
     return (pair, apart, rounded) if 0 < 64 * apart < rounded < math.inf else None
 
 
@@ -226,7 +226,7 @@ def _shapes(mechanism: Mechanism, secrets: list[Hashable], seed: int) -> str | N
 
 
 def _error(mechanism: Mechanism, secrets: list[Hashable], draws: int, seed: int) -> str | None:
-    """``error()`` is not below what draws show for the secrets that were given."""
+    """Check that ``error()`` is not below the error of draws for the given secrets."""
     try:
         promised = mechanism.error("absolute")
     except NoLossError:
@@ -317,7 +317,7 @@ def _forking(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
 
 
 def _answer(pipe: Any) -> Any:
-    """What a child drew; a child that crashes or hangs fails the check."""
+    """Return the sample of a child; a child that crashes or hangs fails the check."""
     if not pipe.poll(CHILD_SECONDS):
         raise ConformanceError(f"forking: a child process did not draw within {CHILD_SECONDS} seconds.")
     try:
@@ -327,7 +327,7 @@ def _answer(pipe: Any) -> Any:
 
 
 def _shows(message: str, value: Any) -> bool:
-    """Whether a message shows a value, or a coordinate of it: as a word of its own, whatever punctuation is around it.
+    """Return whether a message shows a value, or a coordinate of it: as a word of its own, whatever punctuation is around it.
 
     A single letter is an ordinary word ("a value"), so it counts in quotes only.
     """

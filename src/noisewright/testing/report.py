@@ -1,4 +1,4 @@
-"""What a conformance suite says: the checks that were passed, those that do not apply, and the error of one that failed."""
+"""Findings of a conformance suite: the checks that were passed, those that do not apply, and the error of one that failed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Check = tuple[str, Callable[[], str | None]]
 
 
 class ConformanceError(AssertionError):
-    """A mechanism, or a kind of column, does not keep what its protocol promises."""
+    """A mechanism, or a kind of column, does not keep the guarantees of its protocol."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""``noisewright bench``: measure this library beside its peers. The work is that of the package ``bench`` in a checkout."""
+"""``noisewright bench``: measure this library next to its peers. The work is done by the package ``bench`` in a checkout."""
 
 from __future__ import annotations
 

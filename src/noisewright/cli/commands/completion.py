@@ -1,7 +1,7 @@
 r"""``noisewright completion``: a script with which a shell completes commands, options and their values.
 
-The words are read off the commands themselves, so the script knows what this installation knows: all mechanisms, and the commands
-of other packages. It holds them all; to complete a word starts no Python. Print it again after an update.
+The words are read off the commands themselves, so the script knows what this installation knows: all mechanisms, and
+the commands of other packages. It holds them all; to complete a word starts no Python. Print it again after an update.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ __all__ = ["COMMAND", "Words", "completion"]
 
 SHELLS = ("bash", "zsh", "fish")
 CHOICES = re.compile(r"[a-z0-9][a-z0-9.-]*(\|[a-z0-9][a-z0-9.-]*)+")
-"""How the help of an option spells the words that it takes."""
+"""Notation of the words that an option takes, in its help."""
 HELP = ("--help", "-h")
 
 
 @dataclass(frozen=True)
 class Words:
-    """What can follow a command: its sub-commands and options, those that take a value, and values where they are known."""
+    """Words that can follow a command: its sub-commands and options, those that take a value, and values where they are
+    known.
+    """
 
     path: str
-    """The words that call it, without that of the program."""
+    """Words that call it, without the program's name."""
     commands: tuple[str, ...]
     options: tuple[str, ...]
     valued: tuple[str, ...]

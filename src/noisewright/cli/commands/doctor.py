@@ -41,7 +41,7 @@ ADDS = {
     "postgresql": "a ledger in a PostgreSQL database, for a team",
     "studio": "the workbench in a browser",
 }
-"""What an extra is for; which extras there are is read from the package itself."""
+"""Purpose of each extra; the names of the extras are read from the package itself."""
 
 NOT_SHOWN = {"dev"}
 
@@ -150,7 +150,7 @@ def _extras(wanted: list[Requirement]) -> list[dict[str, Any]]:
 
 
 def _fits(version: str, wanted: str) -> bool:
-    """Whether a version meets bounds such as ``>=2.0,<3``; bounds of another form are taken as met."""
+    """Return whether a version meets bounds such as ``>=2.0,<3``; bounds of another form are taken as met."""
     return all(_meets(_digits(version), bound.strip()) for bound in wanted.split(",") if bound.strip())
 
 

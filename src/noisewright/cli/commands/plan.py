@@ -1,4 +1,4 @@
-"""``noisewright plan``: what a release would promise, cost and do to accuracy, without drawing anything."""
+"""``noisewright plan``: guarantee, privacy cost and accuracy of a release, without sampling anything."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def plan(
         except DataError as problem:
             if looked_at is None:
                 raise
-            refusal = str(problem)  # why it would be refused is what the owner asks for
+            refusal = str(problem)  # the owner asks for the reason of a refusal
             emit({"fits": False, "refusal": refusal, **own}, lambda: _refused(policy, refusal, looked_at), as_json)
             return
     book = None if ledger is not None or read.ledger_path() is not None else default_ledger()
@@ -158,7 +158,7 @@ def default_ledger() -> str:
 
 
 def data_of(policy: Policy, data: str | None) -> Any:
-    """The data that a command is about: the argument, or what the policy names."""
+    """The data that a command is about: the argument, or the policy's choice."""
     from noisewright.core.errors import ParameterError
 
     found = data if data is not None else policy.data_path()
@@ -188,7 +188,9 @@ def _targets(given: list[str]) -> dict[str, str]:
 
 
 def _epsilons(found: Plan, wanted: Iterable[str]) -> Iterable[tuple[str, Fraction]]:
-    """What a policy says for each of these parts; a price is more, where a unit has several rows."""
+    """Return the epsilon that a policy states for each of these parts; the privacy cost is more where a unit has
+    several rows.
+    """
     named = {",".join(column.names): column.epsilon for column in found.policy.columns}
     named |= {query.name: query.epsilon for query in found.policy.queries if query.name not in named}
     return [(name, epsilon) for name in wanted if (epsilon := named.get(name)) is not None]
@@ -207,7 +209,7 @@ def _inspected(looked_at: Sequence[Inspected]) -> Iterable[RenderableType]:
 
 
 def _refused(file: str, refusal: str, looked_at: Sequence[Inspected]) -> Iterable[RenderableType]:
-    """What is known of a table for which there is no plan."""
+    """Return the facts known about a table for which no plan exists."""
     yield heading(file, "nothing drawn")
     yield facts([("Data", f"this release would be REFUSED: {printable(refusal)}")])
     yield from _inspected(looked_at)
@@ -249,7 +251,7 @@ def _page(
 
 
 def changed_rows(found: Plan) -> list[tuple[str, str]]:
-    """What is changed without an epsilon, and what is promised in its place."""
+    """Return the rows about changes without an epsilon, and the guarantee in its place."""
     return [
         (
             "No epsilon",
@@ -260,14 +262,14 @@ def changed_rows(found: Plan) -> list[tuple[str, str]]:
 
 
 def measured_rows(found: Plan) -> list[tuple[str, str]]:
-    """What epsilons mean on public data, where that was measured."""
+    """Return the rows about the meaning of epsilons on public data, where that was measured."""
     from noisewright.releases.plan import title
 
     return [(f"Of {title(column)}", "; ".join(column.measured)) for column in found.columns if column.measured]
 
 
 def parts_table(found: Plan, solved: bool = False) -> RenderableType:
-    """One line for every part: what, how, what it costs between which values, and how far off answers are."""
+    """Return one line for every part: its column, mechanism, privacy cost, protected values, and the error of answers."""
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
@@ -283,12 +285,12 @@ def parts_table(found: Plan, solved: bool = False) -> RenderableType:
 
 
 def total_row(found: Plan) -> tuple[str, str]:
-    """What all parts cost together, rounded up."""
+    """Return the row with the privacy cost of all parts together, rounded up."""
     return ("Total", found.total)
 
 
 def dropped_row(found: Plan) -> tuple[str, str]:
-    """What is not released row by row; no column is spoken of that the policy does not name."""
+    """Return the row of columns not released row by row; no column is mentioned that the policy does not name."""
     if not found.columns:
         return "Dropped", "every column"
     named = [
@@ -298,13 +300,13 @@ def dropped_row(found: Plan) -> tuple[str, str]:
 
 
 def order_row(found: Plan) -> list[tuple[str, str]]:
-    """In which order the rows are released, if there are any."""
+    """Return the order in which the rows are released, if there are any."""
     words = {"random": "of the rows: random", "kept": f"of the rows: that of the table ({OPEN})", None: ""}[found.order]
     return [("Order", words)] if words else []
 
 
 def _data_rows(found: Plan, inspected: bool) -> list[tuple[str, str]]:
-    """Why the data could not be released as they are, if that is so, and what says more about them."""
+    """Return the reason why the data could not be released as they are, if any, and the command that reports more."""
     if found.refusal is None:
         return []
     more = [] if inspected else [("", "--inspect counts such values, column by column, for the owner's eyes alone")]
@@ -312,7 +314,7 @@ def _data_rows(found: Plan, inspected: bool) -> list[tuple[str, str]]:
 
 
 def _budget_row(found: Plan) -> tuple[str, str]:
-    """The budget, what is left of it, and whether the ledger would take this release; if not, why."""
+    """The budget, the rest of it, and whether the ledger would take this release; if not, why."""
     from noisewright.core.exact import upward
     from noisewright.releases.ledger.records import downward
 
@@ -330,7 +332,7 @@ def _budget_row(found: Plan) -> tuple[str, str]:
 
 
 def warnings_of(cautions: Iterable[str]) -> Iterable[RenderableType]:
-    """What a person should think about."""
+    """Return the warnings that a person should think about."""
     from rich.padding import Padding
     from rich.text import Text
 

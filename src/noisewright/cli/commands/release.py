@@ -37,7 +37,7 @@ __all__ = ["COMMAND", "release"]
 
 FORMATS = get_args(OutputFormat)
 MOST_ROWS, FEW_ROWS = 8, 3
-"""So many rows of an answer are shown with --details, and without; all of them are in its file."""
+"""Maximum number of rows of an answer shown with --details, and without; all of them are in its file."""
 
 
 def release(
@@ -178,7 +178,7 @@ def _page(done: Release, output: str, details: bool, book: str | None = None) ->
     said = " and, once more, what to think about" if done.reread and done.warnings else ""
     rows += [] if details else [("More", f"with --details: every part, its price and its error{said}")]
     yield facts(rows)
-    if done.simulated or (done.reread and details):  # otherwise said already, before the price was paid
+    if done.simulated or (done.reread and details):  # otherwise said already, before the privacy cost was paid
         yield from warnings_of(done.warnings)
 
 
@@ -205,7 +205,7 @@ def _answers(done: Release, output: str, most: int) -> Iterable[RenderableType]:
 
 
 def _check_folder(output: str, file_format: str) -> None:
-    """Refuse the name of a table for a folder: whoever gives one expects a file."""
+    """Refuse the name of a table for a folder: anyone who gives one expects a file."""
     from noisewright.core.errors import ParameterError
 
     ending = next(

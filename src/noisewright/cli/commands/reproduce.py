@@ -1,4 +1,4 @@
-"""``noisewright reproduce``: run published experiments again, and show what is found beside what was reported.
+"""``noisewright reproduce``: run published experiments again, and show the findings next to the reported results.
 
 The experiments are modules of a checkout (``experiments/``). This command lists them, runs them, and prints their results;
 everything that is computed is theirs.
@@ -69,7 +69,7 @@ def reproduce(
 
 
 def _nearest(word: str, names: Sequence[str]) -> str:
-    """What somebody may have meant: the names most like the word, or else all of them."""
+    """Return the names most similar to the word that someone wrote, or else all names."""
     from difflib import get_close_matches
 
     plain = word.lower().replace("-", "_").replace(" ", "_")
@@ -196,7 +196,7 @@ def _prose(sentences: Sequence[str]) -> list[RenderableType]:
 
 
 def _grid(table: Any) -> RenderableType:
-    """A table of numbers, each with the reported one beside it, or below it where the page is too narrow."""
+    """A table of numbers, each with the reported one next to it, or below it where the page is too narrow."""
     cells = [
         [
             _cell(found, told, good, table.decimals)

@@ -142,7 +142,7 @@ def _export(path: str) -> list[str]:
 
 
 def _is_there(target: Path, content: bytes) -> bool:
-    """Whether a file of this content is there already; another file is never overwritten."""
+    """Return whether a file of this content is there already; another file is never overwritten."""
     from noisewright.core.errors import ParameterError
     from noisewright.files.inputs import read_input
 
@@ -150,7 +150,7 @@ def _is_there(target: Path, content: bytes) -> bool:
         if read_input(target, len(content)) == content:
             return True
     except (FileNotFoundError, NotADirectoryError, ValueError):
-        return False  # writing it says what is wrong with the place
+        return False  # writing it reports the problem with the place
     except OSError:
         pass
     raise ParameterError(f"{target} is there already and is another file; move it away, or choose another place.")
@@ -192,7 +192,7 @@ def _page(results: list[dict[str, Any]], written: list[str]) -> list[RenderableT
 
 
 def _release_page(result: dict[str, Any]) -> list[RenderableType]:
-    """What was found in the certificate of a release: the whole first, then part by part."""
+    """Print the findings for the certificate of a release: the whole first, then part by part."""
     from fractions import Fraction
 
     from rich.padding import Padding

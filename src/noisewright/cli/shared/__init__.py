@@ -1,1 +1,1 @@
-"""What the commands share: parameters, metrics, output, progress."""
+"""Code that the commands share: parameters, metrics, output, progress."""

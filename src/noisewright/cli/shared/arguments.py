@@ -1,4 +1,4 @@
-"""How the commands read their arguments and show their help.
+"""Reading of arguments and display of help for the commands.
 
 An option that is given twice is refused, not quietly overruled by its last value. Help has each paragraph in one piece, so that
 it is broken at the width of the terminal and nowhere else.
@@ -17,7 +17,7 @@ TABLES = (
     "a .parquet, .csv (also .csv.gz, .csv.zst), .xlsx, .arrow or .jsonl file, a folder of them, or table@file: a table of a "
     ".duckdb or .sqlite database, or a sheet of a workbook"
 )
-"""What a command that takes a table reads, in its help."""
+"""Tables that a command takes, in its help."""
 
 
 class Leaf(TyperCommand):
@@ -29,7 +29,7 @@ class Leaf(TyperCommand):
         parameter: Any
         for parameter in self.params:
             if parameter.param_type_name == "argument":
-                parameter.display_type_rich = lambda ctx: None  # its words say what it is, not a type of Python
+                parameter.display_type_rich = lambda ctx: None  # the text describes the value, not a type of Python
             elif getattr(parameter, "is_flag", False):
                 _without_type(parameter)
 

@@ -13,7 +13,7 @@ __all__ = ["load_given", "load_thing"]
 
 
 def load_thing(file: str) -> Any:
-    """What a file holds, in exact numbers where it has them."""
+    """Return the content of a file, in exact numbers where it has them."""
     from noisewright.adversary.exact.channels import exact_channel
     from noisewright.core.certificates.claims import prove
     from noisewright.core.channels.channel import Channel
@@ -35,9 +35,9 @@ def load_thing(file: str) -> Any:
 
 
 def load_given(file: str) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...], Channel | Sequence[Sequence[Any]]]:
-    """The secrets and outputs of a channel, and its rows: exact where a ``.csv`` has fractions or decimals that sum to one.
+    """Return the secrets, outputs and rows of a channel: exact where a ``.csv`` has fractions or decimals that sum to one.
 
-    The integers of a certificate are near to probabilities that may be no fractions, so they count as floats.
+    The integers of a certificate are near to probabilities that may not be fractions, so they count as floats.
     """
     from noisewright.adversary.exact.channels import read
 

@@ -55,13 +55,13 @@ def _root(package: str) -> Path | None:
 def _candidates() -> Iterator[Path]:
     import noisewright
 
-    yield Path(noisewright.__file__).resolve().parents[2]  # beside src/noisewright
+    yield Path(noisewright.__file__).resolve().parents[2]  # next to src/noisewright
     here = Path.cwd()
     yield from (here, *here.parents)
 
 
 def _project(folder: Path) -> dict[str, Any]:
-    """What a folder's project file says about the project; nothing if there is none that can be read."""
+    """Return the statements of a folder's project file about the project; nothing if no readable one exists."""
     try:
         return dict(tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project", {}))
     except (OSError, ValueError, TypeError):

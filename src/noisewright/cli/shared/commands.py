@@ -1,9 +1,9 @@
-"""Commands by address: what the address of a command leads to, and how it becomes a command of Typer when it is called.
+"""Commands by address: the target of an address, and how it becomes a command of Typer when it is called.
 
 A command is a :class:`Command` in a module; a table of addresses (:class:`~noisewright.core.loading.addresses.Addresses`)
 says where.
-The module is loaded when its command is called, or when help lists it; so it stays thin, and imports what it needs inside its
-function. A third party's package adds a command with an entry point in its ``pyproject.toml``::
+The module is loaded when its command is called, or when help lists it; so it stays thin, and
+imports its needs inside its function. A third party's package adds a command with an entry point in its ``pyproject.toml``::
 
     [project.entry-points."noisewright.commands"]
     count = "counting.command:COMMAND"
@@ -39,7 +39,9 @@ __all__ = ["Command", "Table", "built", "offered"]
 
 
 class Table(Protocol):
-    """Commands by name, loaded one by one: an :class:`~noisewright.core.loading.addresses.Addresses`, or what looks like one."""
+    """Commands by name, loaded one by one: an :class:`~noisewright.core.loading.addresses.Addresses`, or a
+    similar object.
+    """
 
     def load(self, name: str) -> Any: ...
 
@@ -50,25 +52,25 @@ class Table(Protocol):
 
 @dataclass(frozen=True)
 class Command:
-    """What the address of a command leads to."""
+    """Target of the address of a command."""
 
     run: Callable[..., Any] | typer.Typer
     """A function with options of Typer, or a whole Typer application. With sub-commands it is called before them, or alone."""
     help: str | None = None
     """Its own page of help; the docstring of the function if it is not given."""
     line: str | None = None
-    """What the list of commands says about it; the first paragraph of its help if it is not given."""
+    """Entry in the list of commands; the first paragraph of its help if it is not given."""
     summary: str = ""
-    """What it does, in half a line, where its parent shows a list of its own."""
+    """Purpose in half a line, where its parent shows a list of its own."""
     table: Table | None = None
     """Its sub-commands."""
     unknown: Callable[[str], str] | None = None
-    """What to say about a word that is none of its sub-commands, if not what is said of commands."""
+    """Message about a word that is not one of its sub-commands, if it differs from the general one."""
     files: str | None = None
     """The sub-command that is meant where the first word is the name of a file, and no sub-command."""
 
     def in_one_line(self) -> str:
-        """What the list of commands says about it."""
+        """Return the entry in the list of commands."""
         page = self.line or self.help or inspect.getdoc(self.run) or ""
         return " ".join(page.split("\n\n")[0].split())
 
@@ -125,7 +127,7 @@ class Branch(Stem):
 
 
 def _is_file(word: str) -> bool:
-    """Whether a word is the name of a file, there or not: it has an ending or a folder."""
+    """Return whether a word is the name of a file, there or not: it has an ending or a folder."""
     return not word.startswith("-") and (Path(word).suffix != "" or Path(word).name != word or Path(word).exists())
 
 
@@ -146,7 +148,7 @@ class _Doorway(TyperCommand):
 
     @short_help.setter
     def short_help(self, text: str | None) -> None:
-        """There is none but that of the real command."""
+        """Return nothing: only the real command has a short help."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         real = built(str(self.name), offered(self.table, str(self.name)))
@@ -154,7 +156,7 @@ class _Doorway(TyperCommand):
 
 
 def _names(table: Table) -> tuple[list[str], str | None]:
-    """The names in a table, and what is wrong with what other packages offer."""
+    """The names in a table, and the problems of names from other packages."""
     return list(table), " ".join(getattr(table, "problems", ())) or None
 
 

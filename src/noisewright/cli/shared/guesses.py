@@ -37,7 +37,7 @@ GUESSES = {
 
 
 def meant_by(word: str, command: Any) -> str | None:
-    """What somebody meant who gave a command an option that it does not have; None if nothing is like it."""
+    """Return the likely meaning of an option that a command does not have; None if nothing is like it."""
     options = [name for p in command.params if p.param_type_name == "option" for name in p.opts if name[:2] == "--"]
     for option, guesses in GUESSES.items():
         if option in options and word in guesses:

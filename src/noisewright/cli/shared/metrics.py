@@ -52,7 +52,7 @@ def default_metric(secrets: Sequence[Hashable]) -> Metric:
 
 
 def explain(metric: Metric) -> str:
-    """What the metric measures, in words; empty for one that its own name explains."""
+    """Describe the measure of the metric in words; empty for a metric that its own name explains."""
     return _WORDS.get(str(metric).rpartition("*")[2].strip(), "")
 
 
@@ -66,7 +66,7 @@ def check_number(text: str, name: str) -> str:
             size = abs(Fraction(text))
             absurd = size >= 10**308 or 0 < size * 10**308 < 1
         except (ValueError, ZeroDivisionError):
-            pass  # whoever reads the number says what is wrong with it
+            pass  # the reader of the number reports the problem
     if absurd:
         raise ParameterError(f"{name} is far too long, too large or too small a number; write it like 0.5 or 1/2.")
     return text

@@ -1,4 +1,4 @@
-"""What all commands share on their way out: one page for a person, or one JSON object for a program."""
+"""Output code that all commands share: one page for a person, or one JSON object for a program."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ BROKEN_PIPE = 141
 
 
 def wants_json(context: typer.Context, as_json: bool) -> bool:
-    """Whether ``--json`` was given: to the command itself, or to the one that it belongs to."""
+    """Return whether ``--json`` was given: to the command itself, or to the one that it belongs to."""
     return as_json or bool(context.parent and context.parent.obj)
 
 
@@ -72,7 +72,7 @@ def emit(data: Mapping[str, Any], page: Callable[[], Iterable[RenderableType]], 
 
 
 def block(text: str) -> RenderableType:
-    """Show text of several lines; everywhere else in a page, a line break within a text is spelled out."""
+    """Show text of several lines; everywhere else in a page, a line break within a text is written out."""
     from rich.console import Group
     from rich.text import Text
 
@@ -99,13 +99,13 @@ def _write(text: str) -> None:
         # Python flushes once more at its end, which must not fail again and speak up.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(problem, BrokenPipeError):  # the reader has gone, so nobody is left to tell
+        if isinstance(problem, BrokenPipeError):  # the reader has gone, so no one would see a message
             raise typer.Exit(BROKEN_PIPE) from None
         raise
 
 
 def caution(text: str) -> None:
-    """Say on stderr, at once, what somebody should think about before it is too late; one line each, folded on a terminal."""
+    """Say on stderr, at once, what someone should think about before it is too late; one line each, folded on a terminal."""
     from rich.text import Text
 
     with contextlib.suppress(OSError):
@@ -143,7 +143,7 @@ def facts(rows: Iterable[tuple[str, str]], indent: int = 2) -> RenderableType:
 
 
 def heading(name: str, verdict: str = "", style: str = "") -> RenderableType:
-    """A name, and what was found about it."""
+    """A name, and the findings about it."""
     from rich.text import Text
 
     text = Text(printable(name), style="bold")
@@ -170,19 +170,19 @@ def plural(count: int, noun: str) -> str:
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Text with control characters spelled out: names come from files, and a terminal obeys what it is sent."""
+    """Text with control characters written out: names come from files, and a terminal obeys what it is sent."""
     return text if text.isprintable() else "".join(c if c.isprintable() or c in keep else repr(c)[1:-1] for c in text)
 
 
 def chance(value: float) -> str:
-    """A probability, or another number that is no bound, in four digits."""
+    """Format a probability, or another number that is not a bound, in four digits."""
     from noisewright.core.exact import figure
 
     return figure(value, 4, "nearest")
 
 
 def at_most(gap: float) -> str:
-    """A bound on what is left to gain, rounded up; what is below a millionth is not told from that.
+    """A bound on the remaining gain, rounded up; anything below a millionth is not distinguished from a millionth.
 
     >>> at_most(2.55e-12), at_most(0.01234)
     ('0.000001', '0.0124')
@@ -221,7 +221,9 @@ def working(what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def counting(what: str, unit: str = "rows") -> Iterator[Callable[..., None] | None]:
-    """A progress bar on a terminal's stderr, told of what is done, of the total and perhaps of what to say; nothing elsewhere."""
+    """A progress bar on a terminal's stderr, given the progress, the total and an optional message; nothing
+    elsewhere.
+    """
     if not sys.stderr.isatty():
         yield None
         return
@@ -244,7 +246,7 @@ def counting(what: str, unit: str = "rows") -> Iterator[Callable[..., None] | No
 
 
 def _in_one_line(part: Any) -> None:
-    """Spell out line breaks within the texts of a page, so that no name can look like a line of its own."""
+    """Write out line breaks within the texts of a page, so that no name can look like a line of its own."""
     if hasattr(part, "plain"):
         bare = part.plain.lstrip("\n")
         if "\n" in bare:
@@ -260,7 +262,7 @@ def _in_one_line(part: Any) -> None:
 
 @cache
 def _door() -> type[Console]:
-    """The console of every page: whatever a command shows, control characters are spelled out on the way to the terminal."""
+    """The console of every page: whatever a command shows, control characters are written out on the way to the terminal."""
     from rich.console import Console
     from rich.segment import Segment
 

@@ -38,14 +38,14 @@ PUBLIC = {
 """Descriptions of public parameters whose constructor has none."""
 
 PAIRS = {"reference": ("LATITUDE:LONGITUDE", "48.85:2.35", "one place")}
-"""Pairs of numbers that are no intervals: how they are shown, an example, and what they are."""
+"""Pairs of numbers that are not intervals: their notation, an example, and their meaning."""
 
 
 TEXT_FORMS = {
     "METRIC": METRIC_NAMES,
     "A,B,...|LOW..HIGH": "Coordinates are joined by a colon; 0..800/100:0..500/100 is a grid.",
 }
-"""How values of some shapes are written."""
+"""Text forms of values of some shapes."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _members(hint: Any) -> tuple[Any, ...]:
 
 
 def _form(name: str, members: tuple[Any, ...]) -> tuple[str, Callable[[str], Any]] | None:
-    """How the text of a parameter looks, and the function that reads it; None for a type without a text form."""
+    """Return the text form of a parameter, and the function that reads it; None for a type without a text form."""
     lists = [m for m in members if typing.get_origin(m) in (Iterable, Sequence, Collection, list)]
     pairs = [m for m in members if typing.get_origin(m) is tuple]
     if any(isinstance(m, type) and issubclass(m, Metric) for m in members):
@@ -183,7 +183,7 @@ def _is_number(members: tuple[Any, ...]) -> bool:
 
 def _number(text: str, name: str, members: tuple[Any, ...]) -> Any:
     value = as_fraction(check_number(text, name), name)
-    if str in members:  # the constructor reads it exactly, and its messages show what was written
+    if str in members:  # the constructor reads it exactly, and its messages show the text as written
         return text.strip()
     if Fraction in members:
         return value

@@ -1,4 +1,4 @@
-"""Files that could not be done where the others are: one sentence for each of them, and an exit code that tells."""
+"""Files that could not be done where the others are: one sentence for each of them, and an exit code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_ALL = 1
 
 
 def listed(problems: Iterable[Problem]) -> list[dict[str, str]]:
-    """For a program."""
+    """Return the problems for a program."""
     return [{"file": str(path), "problem": why} for path, why in problems]
 
 

@@ -43,7 +43,7 @@ def target_file(
 
 
 def json_file(output: str | None, what: str = "a certificate") -> Path | None:
-    """Where ``--output`` wants a JSON file, if it was given."""
+    """Return the path at which ``--output`` wants a JSON file, if it was given."""
     return None if output is None else target_file(output, what, (".json",))
 
 
@@ -63,7 +63,7 @@ def picture_file(plot: str | None, alone: bool = False) -> Path | None:
 
 
 def draw_to(picture: Path | None, draw: Callable[[], Figure], written: Path | None = None) -> None:
-    """Draw to a file, if one is asked for, after all else is written; what cannot be drawn never loses what was ``written``."""
+    """Draw to a file, if one is requested, after all else is written; what cannot be drawn never loses what was ``written``."""
     from noisewright.core.errors import NoisewrightError
 
     if picture is None:

@@ -1,4 +1,4 @@
-"""Planned columns: a mechanism fitted to what a column protects, its price, and one block of rows through it."""
+"""Planned columns: a mechanism fitted to the protection of a column, its privacy cost, and one block of rows through it."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 r"""From the values of a policy to the parameters of a mechanism, for the columns that they are about.
 
-A policy has checked the kinds of all values, and numbers are exact already. What is left depends on the columns:
+A policy has checked the kinds of all values, and numbers are exact already. The rest depends on the columns:
 
 * a date stands for its day number, a date with a clock for its second, as :mod:`noisewright.releases.kinds.dates` counts them;
 * labels (the parameter that lists the secrets) are a list, a number of them, or text such as ``"0..120"``; a list inside is a
@@ -10,7 +10,8 @@ A policy has checked the kinds of all values, and numbers are exact already. Wha
   places ``{places = [[x, y], ...]}`` or just the list.
 
 ``excluding`` names gaps where nothing may come out. For numbers a gap is open: its two ends are valid. For dates and times
-people say which is the *first and the last closed day*, so both are excluded: the gap runs from the day before to the day after.
+people say which is the *first and the last closed day*, so both are excluded: the gap runs from the day before to the
+day after.
 
 >>> import datetime
 >>> import pyarrow as pa
@@ -63,7 +64,7 @@ def label(value: Any, secret: Secret) -> Any:
 
 
 def _part(value: Any, secret: Secret, place: int) -> Any:
-    """What stands in one column for a label, or for a part of one."""
+    """Return the value in one column for a label, or for a part of one."""
     if isinstance(value, (list, tuple)):
         inner = tuple(_part(part, secret, place) for part in value)
         if len(inner) == 1:
@@ -94,7 +95,7 @@ def _convert(name: str, value: Any, secret: Secret) -> Any:
 
 
 def _intervals(name: str, value: Any, secret: Secret) -> Any:
-    """One interval, or several; what is none is left to the constructor to refuse."""
+    """Return one interval, or several; any other value is left to the constructor to refuse."""
     if not isinstance(value, (list, tuple)):
         return value
     if value and all(isinstance(part, (list, tuple)) for part in value):

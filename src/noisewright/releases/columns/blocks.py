@@ -1,9 +1,10 @@
 """One block of a table through all columns of a policy: what every engine does, wherever it runs.
 
 Rows have global numbers and are worked on in blocks of :func:`block_rows` of them: 65,536, or fewer where a kind of column has
-large values. In a simulation every column draws each of its blocks from a generator of its own, made from the seed, the position
-of the column in the policy and the number of the block. So the result depends on the seed and the data alone, not on who worked
-on which block, or when. Without a seed all bits come from the operating system, in every process anew.
+large values. In a simulation every column draws each of its blocks from a generator of its own, made from the seed, the
+position of the column in the policy and the number of the block. Therefore the result depends on the seed and the data
+alone, not on who worked on which block, or when. Without a seed all bits come from the operating system, in every
+process again.
 
 >>> import pyarrow as pa
 >>> from noisewright.releases.columns.plan import compile_column
@@ -60,7 +61,7 @@ def perturb_block(
 
 
 def output_schema(plans: Sequence[ColumnPlan], schema: pa.Schema) -> pa.Schema:
-    """The names and types of the released columns; what the input says about itself beside them is not passed on."""
+    """Return the names and types of the released columns; metadata of the input are not passed on."""
     for plan in plans:
         for name in plan.names:
             if schema.names.count(name) != 1:

@@ -1,18 +1,18 @@
 r"""A mechanism fitted to what a column is to protect, and what it really costs.
 
-``epsilon`` of a column is the loss between two values at most ``protect`` apart. How a mechanism is told is what it declares
+``epsilon`` of a column is the loss between two values at most ``protect`` apart. How a mechanism is given is what it declares
 (:class:`~noisewright.core.mechanism.Takes`), so every registered mechanism can be used, now and later:
 
 * within a radius: these are ``epsilon`` and ``protect``;
 * for a sensitivity: that is ``protect``, or for ``"any"`` the width of ``within``;
 * for a unit of its metric: it gets ``epsilon`` over ``protect``, for ``"any"`` over the largest distance between two of its
-  points. A metric that is not named is that of the line.
+  points. A metric that is not named is the line's.
 
-None of this is trusted. The price is computed from the claim in the mechanism's certificate, with rounding to its lattice
-(:mod:`noisewright.releases.columns.prices`), and where it would be above ``epsilon`` the mechanism is made again: for a
-sensitivity of whole lattice steps where it has one, otherwise with a smaller epsilon.
+None of this is trusted. The privacy cost is computed from the claim in the mechanism's certificate, with rounding to
+its lattice (:mod:`noisewright.releases.columns.prices`), and where it would be above ``epsilon`` the mechanism is made
+again: for a sensitivity of whole lattice steps where it has one, otherwise with a smaller epsilon.
 
-Whole numbers, dates and times stay on whole numbers: where a mechanism for numbers has a lattice and the policy names none,
+Integers, dates and times stay on integers: where a mechanism for numbers has a lattice and the policy names none,
 its step is 1, or its own choice where that is refused.
 
 >>> import pyarrow as pa
@@ -55,7 +55,7 @@ class TooNearError(ParameterError):
     """A protected distance within which no value has another: it would protect nothing."""
 
     keys = ("protect",)
-    """Where that is written in a column of a policy."""
+    """Key of it in a column of a policy."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _declared(column: ColumnPolicy, secret: Secret) -> dict[str, Any]:
 
 
 def _dimension(secret: Secret) -> int:
-    """How many numbers a secret has: as many as there are columns, or as the type of the only one says."""
+    """Return the number of numbers in a secret: the number of columns, or the size that the type of the only one states."""
     if secret.several is None:
         return len(secret.types)
     size = secret.several.size(secret.types[0])
@@ -133,7 +133,7 @@ def _dimension(secret: Secret) -> int:
 
 
 def _size(mechanism: Mechanism, secret: Secret) -> int | None:
-    """How many numbers a value of the only column has, as the mechanism or the type says; never by the values."""
+    """Return the number of numbers in a value of the only column, as the mechanism or the type states; never by the values."""
     if secret.several is None:
         return None
     declared = described(mechanism).dimension
@@ -181,7 +181,7 @@ def _points(given: Mapping[str, Any], takes: Takes) -> list[Any]:
 
 
 def _reach(column: ColumnPolicy, given: Mapping[str, Any], secret: Secret) -> Fraction | None:
-    """The protected distance in the unit of the values; None where only the built mechanism can tell."""
+    """The protected distance in the unit of the values; None where only the built mechanism determines it."""
     takes = secret.takes
     points = _points(given, takes)
     if column.protect != "any":
@@ -218,7 +218,7 @@ def _check_reach(reach: Fraction | None, column: ColumnPolicy, given: Mapping[st
 
 
 def _nearest(given: Mapping[str, Any], secret: Secret) -> Fraction | None:
-    """At most the distance between any two different values; None where they can be as near as one likes."""
+    """Return a lower bound on the distance between any two different values; None where they can be as near as one likes."""
     takes = secret.takes
     points = _points(given, takes)
     if points and takes.metric:
@@ -230,7 +230,7 @@ def _nearest(given: Mapping[str, Any], secret: Secret) -> Fraction | None:
 
 
 def _nearest_points(metric: Metric, points: Sequence[Any]) -> Fraction | None:
-    """The smallest distance above 0, rounded up if it is irrational; floats say between which points it may be."""
+    """The smallest distance positive, rounded up if it is irrational; floats say between which points it may be."""
     apart = metric.matrix(points)
     least = float(np.min(apart, where=apart > 0, initial=math.inf))
     if math.isinf(least):
@@ -241,7 +241,7 @@ def _nearest_points(metric: Metric, points: Sequence[Any]) -> Fraction | None:
 
 
 def _distance_above(metric: Metric, pair: Sequence[Any]) -> Fraction | None:
-    """The distance of two points; an irrational root is stated a little below, where nobody is, and here a little above."""
+    """The distance of two points; an irrational root is stated a little below, where no one is, and here a little above."""
     found, (base, factor) = metric.exact(pair).between(0, 1), metric.unscaled()
     if found is None or not isinstance(base, Euclidean):
         return found
@@ -251,7 +251,7 @@ def _distance_above(metric: Metric, pair: Sequence[Any]) -> Fraction | None:
 
 
 def width_of(within: Any) -> Fraction | None:
-    """The width of a range, or of the range that holds several; None where an end is open or there is none."""
+    """The width of a range, or of the range that holds several; None where an end is open or none exists."""
     if not isinstance(within, tuple) or not within:
         return None
     ends = [end for pair in (within if isinstance(within[0], tuple) else (within,)) for end in pair]
@@ -290,7 +290,9 @@ def _within_budget(
 def _on_finer_lattice(
     entry: Entry, column: ColumnPolicy, secret: Secret, given: Mapping[str, Any], reach: Fraction | None
 ) -> Mapping[str, Any]:
-    """For long vectors: rounding may add a step for every number, and together these must be less than one step was."""
+    """Refine the lattice for long vectors: rounding may add a step for every number, and together these must be less
+    than one step.
+    """
     mechanism = entry.make(**{**given, **_told(reach, _target(column, entry), secret)})
     step, numbers = mechanism.guarantee.metric.step, replace(secret, size=_size(mechanism, secret)).numbers
     return given if step is None else {**given, "lattice": step / (1 << numbers.bit_length())}
@@ -301,7 +303,7 @@ def _target(column: ColumnPolicy, entry: Entry) -> Fraction:
 
 
 def _told(reach: Fraction | None, target: Fraction, secret: Secret) -> dict[str, Any]:
-    """How the constructor is told what may be spent within the protected distance."""
+    """Return the arguments that state to the constructor what may be spent within the protected distance."""
     match secret.takes.budget:
         case "radius":
             return {"epsilon": target, "radius": reach}
@@ -316,10 +318,10 @@ def _told(reach: Fraction | None, target: Fraction, secret: Secret) -> dict[str,
 def _cheaper(
     mechanism: Mechanism, told: Mapping[str, Any], share: Fraction, reach: Fraction | None, in_steps: bool
 ) -> dict[str, Any]:
-    """What to tell it instead, when it would cost 1/share of what may be spent."""
+    """Return the arguments to give instead, when it would cost 1/share of what may be spent."""
     metric = mechanism.guarantee.metric
     if metric.on_numbers and metric.step is not None and "sensitivity" in told and reach is not None and not in_steps:
-        # Its noise is made for whole steps anyway: with a sensitivity of whole steps the claim says so.
+        # Its noise is made for whole steps anyway: with a sensitivity of whole steps the claim states so.
         return {"sensitivity": metric.step * math.ceil(reach / metric.step), "lattice": metric.step}
     return {"epsilon": told["epsilon"] * share}
 
@@ -337,7 +339,7 @@ def _check_metric(metric: Metric, reach: Fraction | None, column: ColumnPolicy, 
 
 
 def _on_whole_numbers(entry: Entry, given: dict[str, Any], secret: Secret) -> Mechanism:
-    """The mechanism, on a lattice of step 1 where all values are whole numbers and none was named."""
+    """The mechanism, on a lattice of step 1 where all values are integers and none was named."""
     whole = len(secret.kinds) == 1 and secret.kinds[0].whole
     if whole and entry.takes.lattice and not entry.takes.points and "lattice" not in given:
         try:

@@ -1,8 +1,9 @@
-r"""Columns of a policy as plans: a mechanism made for what is to be protected, what that costs, and how it is applied.
+r"""Columns of a policy as plans: a mechanism for the protection of each, its privacy cost, and its application.
 
 A column is perturbed row by row. :mod:`noisewright.releases.columns.fitting` makes the mechanism and says what one row
-costs; one unit owns up to ``unit.rows`` rows, each perturbed on its own, so a column is charged that many times. What a mechanism
-is given, and what becomes of its outputs, is for :mod:`noisewright.releases.columns.secret` and the kinds of the columns.
+costs; one unit owns up to ``unit.rows`` rows, each perturbed on its own, so a column is charged once for each row. What a
+mechanism is given, and what becomes of its outputs, is for :mod:`noisewright.releases.columns.secret` and the kinds of
+the columns.
 
 >>> from noisewright.releases.policy.policy import as_policy
 >>> policy = as_policy({"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [
@@ -86,29 +87,29 @@ class ColumnPlan:
 
     @property
     def protects(self) -> str:
-        """Which values are protected from each other, in words."""
+        """Description of the values that are protected from each other."""
         return "nothing" if self.protection is None else phrases.apart(self.protection)
 
     @property
     def keep(self) -> bool:
-        """Whether the values of the column are passed through as they are, unprotected."""
+        """True if the values of the column are passed through as they are, unprotected."""
         return self.mechanism is None
 
     @property
     def protected(self) -> bool:
-        """Whether an epsilon is promised: it is neither kept nor changed by a mechanism that promises none."""
+        """True if an epsilon is guaranteed: it is neither kept nor changed by a mechanism that guarantees none."""
         return self.secret is not None and self.secret.takes.claims
 
     @property
     def context_aware(self) -> str | None:
-        """What is promised in place of an epsilon, in words; None where there is one, or nothing is promised."""
+        """Guarantee in place of an epsilon, in words; None where an epsilon exists, or nothing is guaranteed."""
         if self.mechanism is None or self.protected:
             return None
         return self.mechanism.guarantee.in_words()
 
     @property
     def price(self) -> Fraction:
-        """What the column costs one unit, exactly."""
+        """Privacy cost of the column for one unit, exactly."""
         return self.times * self.claim * self.distance
 
     @property
@@ -126,7 +127,7 @@ class ColumnPlan:
 
     @property
     def lies(self) -> bool:
-        """Whether the expected error is the probability of another value."""
+        """True if the expected error is the probability of another value."""
         return self._error[1]
 
     @property
@@ -161,14 +162,16 @@ class ColumnPlan:
 
     @property
     def in_the_clear(self) -> tuple[str, ...]:
-        """What its certificate says to come out unprotected, such as the number of words of a document."""
+        """Facts that its certificate states to come out unprotected, such as the number of words of a document."""
         return tuple(
             phrases.clear(what) for found in self.certificates() for what in found.document.get("in_the_clear", ())
         )
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """What its certificate says to be measured on public data about its epsilon, such as distances between public faces."""
+        """Facts about its epsilon that its certificate states as measured on public data, such as distances between
+        public faces.
+        """
         stated = [found.document["measured"] for found in self.certificates() if "measured" in found.document]
         return tuple(text for one in stated for text in phrases.measured_parts(one))
 
@@ -184,7 +187,7 @@ class ColumnPlan:
 
     @property
     def charted(self) -> bool:
-        """Whether a report shows how often released values occur."""
+        """True if a report shows how often released values occur."""
         return self.secret is not None and all(kind.chart is not None for kind in self.secret.output_kinds)
 
     @property
@@ -196,20 +199,22 @@ class ColumnPlan:
         return min(known, default=BLOCK)
 
     def certificate(self, simulated: bool = False) -> Certificate | None:
-        """The certificate of the mechanism; ``simulated``: its draws are not for release. None where no epsilon is promised."""
+        """The certificate of the mechanism; ``simulated``: its draws are not for release. None where no epsilon is
+        guaranteed.
+        """
         if self.mechanism is None or not self.protected:
             return None
         return certificate_once(self.mechanism, simulated)
 
     def certificates(self, simulated: bool = False) -> tuple[Certificate, ...]:
-        """All certificates of this part of a release: one, or none where no epsilon is promised."""
+        """All certificates of this part of a release: one, or none where no epsilon is guaranteed."""
         found = self.certificate(simulated)
         return () if found is None else (found,)
 
     def perturb(
         self, arrays: Sequence[Any], rng: np.random.Generator | None = None, coded: bool = False
     ) -> list[pa.Array]:
-        """One draw for every row of the given columns, labels perhaps ``coded``; a :class:`DataError` never tells a value."""
+        """One draw for every row of the given columns, labels perhaps ``coded``; a :class:`DataError` never shows a value."""
         if self.secret is None:
             return [visible(c.combine_chunks() if isinstance(c, pa.ChunkedArray) else c) for c in arrays]
         given, mask = self._present(arrays, self.secret)
@@ -267,7 +272,7 @@ class ColumnPlan:
 
     @contextmanager
     def _saying_where(self) -> Iterator[None]:
-        """What is refused, with the name of the column and without a value."""
+        """Raise refusals with the name of the column and without a value."""
         try:
             yield
         except NoisewrightError as problem:

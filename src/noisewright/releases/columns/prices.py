@@ -1,23 +1,23 @@
-r"""What the perturbation of one value costs: the loss between two values at most the protected distance apart.
+r"""Privacy cost of the perturbation of one value: the privacy loss between two values at most the protected distance apart.
 
 A mechanism's certificate claims an exact ``epsilon`` for each unit of its metric (or between neighbours one unit apart).
-Many mechanisms round a value to a public lattice of step h first, and their claim is about lattice points. So the distance
-that the claim is asked for is the protected one *after rounding* (``Metric.after_rounding``):
+Many mechanisms round a value to a public lattice of step h first, and their claim is about lattice points. Therefore
+the distance for which the claim is evaluated is the protected one *after rounding* (``Metric.after_rounding``):
 
 ==========================================  ===========================================================
 claim                                       distance after rounding, for a protected distance p
 ==========================================  ===========================================================
 between neighbours                          p, in whole sensitivities rounded up (it is made for one)
 ``discrete``                                1
-``line`` between lattice points             p, rounded up to whole steps, and a step more beside gaps off the lattice
+``line`` between lattice points             p, rounded up to whole steps, and a step more next to gaps off the lattice
 ``euclidean`` between lattice points        p + sqrt(2) h in the plane, p + n h for n columns
 ``manhattan`` between lattice points        p, rounded up to whole steps, + (n - 1) h
 ``metres around`` a place, lattice points   1.01 p + 0.000001 + sqrt(2) h
 any other metric                            p
 ==========================================  ===========================================================
 
-The price is then ``epsilon`` times that distance, exactly. It is held against what the mechanism itself says of two values
-that far apart (:meth:`~noisewright.core.mechanism.Mechanism.map`), and the larger counts.
+The privacy cost is then ``epsilon`` times that distance, exactly. It is held against what the mechanism itself says of
+two values that far apart (:meth:`~noisewright.core.mechanism.Mechanism.map`), and the larger counts.
 
 >>> from noisewright.mechanisms.numbers.truncated import truncated_laplace
 >>> share = truncated_laplace(epsilon=1, within=(0, 100), sensitivity="0.3", lattice="1/4")
@@ -43,7 +43,7 @@ __all__ = ["charge", "diameter"]
 
 
 def charge(mechanism: Mechanism, protect: Fraction, columns: int = 1) -> tuple[Fraction, Fraction]:
-    """What the certificate claims for one unit of distance, and how many units two values ``protect`` apart can be apart.
+    """Return the claim for one unit of distance, and the maximum number of units between two values ``protect`` apart.
 
     Their product bounds the loss between the two values.
     """
@@ -70,14 +70,14 @@ def charge(mechanism: Mechanism, protect: Fraction, columns: int = 1) -> tuple[F
     own = mechanism.map(1.0 if metric.uniform else cast("float", protect * factor))
     if math.isinf(own):
         raise ParameterError("nothing is promised at this distance; protect less.")
-    # Floats are rounded up, which alone must not make a price larger than what is proved.
+    # Floats are rounded up, which alone must not make a privacy cost larger than the proved one.
     if claim and Fraction(own) > claim * units * (1 + Fraction(1, 1 << 40)):
         units = Fraction(own) / claim
     return claim, units
 
 
 def diameter(metric: Metric, points: Sequence[Any]) -> Fraction:
-    """At least the largest distance between two of the points, and exactly that on a line."""
+    """Return an upper bound on the distance between two of the points; it is exact on a line."""
     exact = metric.diameter(points)
     if exact is not None:
         return exact

@@ -1,8 +1,8 @@
 r"""The columns that form one secret: of which kind each is, and the way to the values of a mechanism and back.
 
-The kind of a column is what the policy states; or what the mechanism takes, where that kind holds the column's type (free text is
-told from text in no other way); or else the kind of its type. What a mechanism is given then follows from what it declares
-(:class:`~noisewright.core.mechanism.Takes`), and nothing from the names of its parameters.
+The kind of a column is the one that the policy states; or the input of the mechanism, where that kind holds the column's type
+(free text is distinguished from text in no other way); or else the kind of its type. What a mechanism is given then
+follows from what it declares (:class:`~noisewright.core.mechanism.Takes`), and nothing from the names of its parameters.
 
 >>> from noisewright.mechanisms.registry import registry
 >>> place = secret_of(("north", "east"), (pa.float32(), pa.int8()), registry["planar-laplace"])
@@ -35,7 +35,9 @@ __all__ = ["Secret", "kind_for", "secret_of", "title_of"]
 
 @dataclass(frozen=True)
 class Secret:
-    """Columns, their types and kinds, and what a mechanism declares; ``size`` is that of a value with several numbers."""
+    """Columns, their types and kinds, and the mechanism's declaration; ``size`` is the length of a value with several
+    numbers.
+    """
 
     names: tuple[str, ...]
     types: tuple[pa.DataType, ...]
@@ -45,7 +47,7 @@ class Secret:
 
     @property
     def numbers(self) -> int:
-        """How many numbers one secret has: one for each column, or as many as a vector of one column."""
+        """Number of numbers in one secret: one for each column, or the length of the vector of one column."""
         return len(self.types) if self.several is None or self.size is None else self.size
 
     @property
@@ -61,7 +63,7 @@ class Secret:
 
     @property
     def output_kinds(self) -> tuple[Kind, ...]:
-        """The kinds of what comes out: what the mechanism says that it gives, or those of the columns."""
+        """The kinds of the output: what the mechanism declares, or the columns' own."""
         gives = self.takes.gives
         return self.kinds if gives is None or gives not in KINDS else (kind_named(gives),) * len(self.kinds)
 
@@ -80,11 +82,11 @@ class Secret:
 
     @property
     def coded(self) -> bool:
-        """Whether the columns are of labels, which may come with a dictionary."""
+        """True if the columns are of labels, which may come with a dictionary."""
         return self.takes.form == "arrow" and all(kind is TEXT for kind in self.kinds)
 
     def described(self) -> str:
-        """What the columns hold, in words."""
+        """Describe the content of the columns in words."""
         return " and ".join(describe(type_, kind) for type_, kind in zip(self.types, self.kinds, strict=True))
 
     def arrays(self, columns: Sequence[Any]) -> list[pa.Array]:
@@ -97,7 +99,7 @@ class Secret:
         return found
 
     def there(self, arrays: Sequence[pa.Array]) -> Mask | None:
-        """Where nothing is missing in any of the columns; None where that is everywhere."""
+        """Return a mask of the rows without missing values in any column; None where that is everywhere."""
         return present(self.kinds, arrays)
 
     def filled(self, arrays: Sequence[pa.Array], fill: Sequence[Any]) -> list[pa.Array]:
@@ -127,7 +129,7 @@ class Secret:
         return [pa.nulls(1, self._plain(place)) for place in range(len(self.types))]
 
     def read(self, arrays: Sequence[pa.Array]) -> Any:
-        """What the mechanism is given, for columns without missing values."""
+        """Return the inputs of the mechanism, for columns without missing values."""
         parts = [kind.read(array, self.takes.form, self.size) for kind, array in zip(self.kinds, arrays, strict=True)]
         if self.takes.form == "arrow":
             if len(parts) == 1:
@@ -140,7 +142,7 @@ class Secret:
         return parts[0]
 
     def write(self, drawn: Any, rows: int) -> list[pa.Array]:
-        """What the mechanism gave, in the types of the released columns."""
+        """Convert the output of the mechanism to the types of the released columns."""
         parts = self._parts(drawn)
         if len(parts) != len(self.types) or any(len(part) != rows for part in parts):
             raise DataError("the mechanism does not give one value for each; use it on its own, not for a column.")
@@ -207,7 +209,7 @@ def secret_of(
 
 
 def kind_for(name: str, type_: pa.DataType, takes: Takes, stated: Mapping[str, str]) -> Kind | None:
-    """The kind of a column: the stated one, the one that the mechanism takes, or that of its type."""
+    """The kind of a column: the stated one, the one that the mechanism takes, or its type's."""
     for wanted in (stated.get(name), takes.kind):
         if wanted is not None and wanted in KINDS and kind_named(wanted).holds(type_):
             return kind_named(wanted)
@@ -245,7 +247,7 @@ def _taken(name: str, type_: pa.DataType, kind: Kind | None, entry: Entry) -> Ki
 
 
 def _takes(takes: Takes, kind: Kind) -> bool:
-    """Whether a mechanism takes columns of a kind."""
+    """Return whether a mechanism takes columns of a kind."""
     if kind.name == takes.kind or (takes.kind == "record" and (kind.numeric or kind.labels)):
         return True
     if takes.points:

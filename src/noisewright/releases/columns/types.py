@@ -1,13 +1,13 @@
 """The type of every column that a policy uses, from the policy alone.
 
-``types = { visit = "date" }`` says it; otherwise it follows from what else the policy says: declared values are text, true/false,
-whole numbers or numbers; a range of dates is for dates, one of dates with a clock, or a distance in hours, for times; a mechanism
-that takes whole numbers, documents or pictures is for these; every other mechanism and every aggregate is for numbers. A unit is
-named by text.
+``types = { visit = "date" }`` says it; otherwise it follows from what else the policy states: declared values are text,
+true/false, integers or numbers; a range of dates is for dates, one of dates with a clock, or a distance in hours, for
+times; a mechanism that takes integers, documents or pictures is for these; every other mechanism and every aggregate is
+for numbers. A unit is named by text.
 Times have an offset if those that the policy names have one.
 
 Tables with types of their own (Parquet, Arrow, DuckDB, Polars, Spark) keep them: a schema is public. It must be what
-the policy says, or whole numbers where that says numbers.
+the policy states, or integers where that states numbers.
 
 >>> from noisewright.releases.policy.policy import as_policy
 >>> policy = as_policy({"dataset": "clinic", "budget": {"epsilon": 3}, "types": {"ward": "text"}, "columns": [
@@ -45,13 +45,13 @@ from noisewright.releases.sources.source import SUFFIXES, Source
 __all__ = ["check_spelling", "check_stated", "known_types", "source_for", "used_columns"]
 
 LABELS, DATES, COUNTS, NUMBERS, NAMES = range(5)
-"""Where a type is from, the surest first: declared values, dates, a mechanism for one kind, any other use, a unit's name."""
+"""Sources of a type, the surest first: declared values, dates, a mechanism for one kind, any other use, a unit's name."""
 
 Use = tuple[str, int, str]
 
 
 def known_types(policy: Policy) -> dict[str, pa.DataType]:
-    """The type of every column that the policy says something about; filters and kept columns say nothing."""
+    """The type of every column that the policy states something about; filters and kept columns say nothing."""
     uses: list[Use] = []
     for column in policy.columns:
         if not column.keep:
@@ -72,7 +72,7 @@ def known_types(policy: Policy) -> dict[str, pa.DataType]:
 def source_for(policy: Policy, data: Any) -> Source:
     """The source of some data: the columns that a policy uses, in its types.
 
-    Refused where a filter needs a type that neither tells; of kept columns files without types tell the text of each cell.
+    Refused where a filter needs a type that neither states; kept columns of files without types are the text of each cell.
     """
     source = source_of(data, known_types(policy), policy.types, used_columns(policy))
     if source.format == "remote" and any(
@@ -98,7 +98,7 @@ def source_for(policy: Policy, data: Any) -> Source:
 
 
 def used_columns(policy: Policy) -> set[str]:
-    """Every name that the policy uses as that of a column: nothing that is published depends on the others."""
+    """Return every name of a column that the policy uses: nothing that is published depends on the others."""
     found = {name for column in policy.columns for name in column.names} | set(policy.types)
     for query in policy.queries:
         found |= {*query.by} | names_in(query.where or "") | ({query.column} if query.column is not None else set())
@@ -106,9 +106,10 @@ def used_columns(policy: Policy) -> set[str]:
 
 
 def check_spelling(policy: Policy, source: Source) -> None:
-    """Refuse a name that is not in the table where another is much like it; one that is like nothing is refused where it is used.
+    """Refuse a name that is not in the table where another is much like it; one that is like nothing is refused where
+    it is used.
 
-    Keys of JSON lines are not looked at: which there are may tell something about one row.
+    Keys of JSON lines are not read: the set of keys may disclose something about one row.
     """
     there = [] if source.format == "json" else source.schema.names
     named: list[tuple[str | None, tuple[str | int, ...]]] = [
@@ -139,7 +140,7 @@ def check_stated(policy: Policy, types: Mapping[str, pa.DataType]) -> None:
 
 def _of_column(column: ColumnPolicy) -> Iterator[Use]:
     takes, given = registry[column.mechanism or ""].takes, column.parameters
-    if not takes.claims:  # its file says what each column is
+    if not takes.claims:  # its file states what each column is
         made: Any = registry[column.mechanism or ""].make(**given)
         yield from ((name, LABELS, kind) for name, kind in zip(column.names, made.kinds, strict=False))
         return
@@ -157,7 +158,7 @@ def _of_column(column: ColumnPolicy) -> Iterator[Use]:
 
 
 def _of_mechanism(takes: Takes, columns: int, dimension: Any) -> tuple[int, str]:
-    """What a mechanism takes: a kind of its own; coordinates and undeclared values are numbers."""
+    """Return the type that a mechanism takes: a kind of its own; coordinates and undeclared values are numbers."""
     if takes.points or takes.kind not in KINDS:
         alone = takes.kind == "vector" and columns == 1 and dimension not in (None, 1)
         return (COUNTS, takes.kind) if alone else (NUMBERS, "number")
@@ -191,7 +192,7 @@ def _has_offset(places: Any) -> bool:
 
 
 def _of_labels(labels: Any, place: int) -> str | None:
-    """What a list of values holds (in one of its columns), or None where it does not tell."""
+    """Return the type of a list of values (in one of its columns), or None where it is unknown."""
     if isinstance(labels, int):
         return "integer"
     if isinstance(labels, str):
@@ -218,7 +219,7 @@ def _of_label(value: Any) -> str | None:
 
 
 def _of_dates(places: Any) -> str | None:
-    """Whether there are dates among places, however deep; a clock anywhere makes them times."""
+    """Return whether there are dates among places, however deep; a clock anywhere makes them times."""
     if isinstance(places, datetime.date):
         return "time" if isinstance(places, datetime.datetime) else "date"
     if not isinstance(places, (list, tuple)):

@@ -43,7 +43,7 @@ def protection_of(column: ColumnPolicy, metric: Metric, secret: Secret, said: st
         return {"kind": "any", **stated, **more}
     unit = metric.unit or secret.unit
     size = distance_of(column.protect, secret)
-    if isinstance(column.protect, Span):  # in the largest unit of which it is a whole number
+    if isinstance(column.protect, Span):  # in the largest unit of which it is an integer
         size, unit = largest_unit(column.protect.seconds)
     found = {"kind": "near", "type": _type_of(unit, secret), "distance": str(size), **({"unit": unit} if unit else {})}
     named = not unit and (secret.numbers > 1 or metric.record().get("base") == "words")
@@ -67,5 +67,5 @@ UNIT_TYPES = {
 
 
 def _unrounded(metric: Metric) -> dict[str, Any]:
-    """The record of a metric without its factor and its lattice: what distances between values themselves are in."""
+    """Return the record of a metric without its factor and its lattice: the unit of distances between values themselves."""
     return {name: value for name, value in metric.record().items() if name not in ("factor", "lattice")}

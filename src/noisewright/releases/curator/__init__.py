@@ -1,4 +1,4 @@
-"""For the curator's eyes: what a table must be like, what to think about before signing, and a policy to start from."""
+"""For the curator's eyes: what a table must be like, points to consider before signing, and a policy to start from."""
 
 from typing import TYPE_CHECKING
 

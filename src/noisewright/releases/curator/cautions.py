@@ -1,10 +1,10 @@
 """Cautions that need a look at the data: for the curator's eyes, before signing; never part of what is published.
 
 * A declared range whose two ends are the smallest and the largest value of the table was probably read off the table.
-  A range must be public knowledge, or it tells two people's values.
+  A range must be public knowledge, or it discloses two people's values.
 * A column that follows from another one (a town from a postcode) is protected by no more than that one is.
-* Where the policy keeps the order of rows: in a table that is sorted by a protected column, the place of a row tells its value,
-  and a changed value would move other rows, too.
+* Where the policy keeps the order of rows: in a table that is sorted by a protected column, the place of a row
+  discloses its value, and a changed value would move other rows, too.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ __all__ = ["data_cautions"]
 SAMPLE = 20_000
 MOST_COLUMNS = 12
 FEWEST_SORTED = 20
-"""So many values are hardly ever in order by chance."""
+"""Minimum number of values that are hardly ever in order by chance."""
 
 
 def data_cautions(plan: Plan, source: Source, engine: Engine) -> list[str]:
-    """What a curator should think about, having seen the data. Data that this machine cannot query are not looked at."""
+    """Return points for a curator to consider after a look at the data. Data that this machine cannot query are skipped."""
     if engine.name == "local":
         with suppress(DataError), source.database() as duck, quiet(f"{source.name} cannot be read"):
             found = list(_ranges(plan, source, duck))
@@ -128,7 +128,7 @@ def _row(duck: Connection, wanted: Sequence[str], relation: str) -> tuple[Any, .
 
 
 def _listed(column: ColumnPlan) -> bool:
-    """Whether values can be told apart one by one: vectors, documents and pictures hardly ever occur twice."""
+    """Return whether values can be distinguished one by one: vectors, documents and pictures hardly ever occur twice."""
     return all(kind is None or kind.labels for kind in column.kinds)
 
 
@@ -144,7 +144,7 @@ def _ends(within: Any) -> tuple[Fraction, Fraction] | None:
 
 
 def _is_finite(value: Any) -> bool:
-    """Whether there is a value, and it is a number: not missing, not infinite."""
+    """Return whether there is a value, and it is a number: not missing, not infinite."""
     return value is not None and (not isinstance(value, float) or isfinite(value))
 
 

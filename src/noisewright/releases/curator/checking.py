@@ -1,4 +1,4 @@
-"""What a table must be like for its release: the same questions for the plan, which tells the answer, and for the release.
+"""Requirements of a release for its table: the same checks for the plan, which reports them, and for the release.
 
 >>> import pyarrow as pa
 >>> from noisewright.releases.engines import engine_for

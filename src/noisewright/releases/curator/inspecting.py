@@ -1,7 +1,7 @@
-"""What a table holds beside what its policy says: missing, undeclared, out of range. The owner's view, which is NOT private.
+"""Content of a table compared with its policy: missing, undeclared, out of range. The owner's view, which is NOT private.
 
-It says why a release would be refused and how much would be clamped or mapped, in exact numbers of the data. Nothing of it enters
-a plan, a lock, a certificate or a report.
+It states why a release would be refused and how much would be clamped or mapped, in exact numbers of the data. Nothing
+of it enters a plan, a lock, a certificate or a report.
 
 >>> import pyarrow as pa
 >>> policy = {"dataset": "clinic", "budget": {"epsilon": 1}, "columns": [
@@ -48,37 +48,37 @@ SPELLED = {
     "date": r"\d{4}-\d\d-\d\d",
     "boolean": "(?i)true|false",
 }
-"""Plain spellings, as a release takes them: DuckDB reads more, such as 31.5 as a whole number, a time as a
+"""Plain spellings, as a release takes them: DuckDB reads more, such as 31.5 as an integer, a time as a
 date, or blanks around a number."""
 
 
 @dataclass(frozen=True)
 class Inspected:
-    """One column (or the units of a table) beside what the policy says of it."""
+    """One column (or the units of a table) next to the policy's statement of it."""
 
     name: str
     rows: int
     missing: int = 0
     misfits: int = 0
-    """Values that are not of the type that the policy says."""
+    """Values that are not of the type that the policy states."""
     outside: int = 0
     """Values out of the declared range."""
     undeclared: int = 0
     """Rows with a category that is not declared."""
     kinds: int = 0
-    """How many different undeclared categories there are."""
+    """Number of different undeclared categories."""
     nearly: int = 0
-    """Of the misfits and the undeclared: would do but for blanks around them, other capitals, or a decimal comma."""
+    """Number of misfits and undeclared values that would do except blanks around them, other capitals, or a decimal comma."""
     clamped: bool = False
     other: Any = None
     crowded: int = 0
     """Units with more rows than the policy allows."""
     asked: bool = False
-    """Whether the column is only asked about: what is not declared then counts in no group."""
+    """True if the column is only used in answers: undeclared values then count in no group."""
 
     @property
     def fine(self) -> bool:
-        """Whether all of the column is as the policy says."""
+        """True if all of the column is as the policy states."""
         return not (self.missing or self.misfits or self.outside or self.undeclared or self.crowded)
 
     def to_json(self) -> dict[str, Any]:
@@ -151,7 +151,9 @@ def inspect_table(policy: Policy | Mapping[str, Any] | str | os.PathLike[str], d
 
 
 def _as_it_is(policy: Policy, data: Any) -> Source:
-    """The columns of a policy; without types in the table as text, so that cells that are not of their type are counted, too."""
+    """The columns of a policy; without types in the table as text, so that cells that are not of their type are
+    counted, too.
+    """
     if names_without_types(data) is not None:
         return source_of(data, used=used_columns(policy))
     return source_for(policy, data)
@@ -159,7 +161,7 @@ def _as_it_is(policy: Policy, data: Any) -> Source:
 
 @dataclass(frozen=True)
 class _Declared:
-    """What a policy says of the values of a column."""
+    """Declaration of a policy about the values of a column."""
 
     within: Any = None
     labels: Any = None
@@ -175,7 +177,7 @@ class _Declared:
 
 
 def _asked(policy: Policy) -> dict[str, _Declared]:
-    """The columns that answers are about, and what the first of them says."""
+    """Return the columns that answers are about, and the statement of the first answer."""
     found: dict[str, _Declared] = {}
     for query in policy.queries:
         if query.column is not None:
@@ -214,7 +216,7 @@ def _column(declared: _Declared, name: str, type_: pa.DataType, spelled: bool, a
 
 
 def _outside(value: str, within: Any) -> str:
-    """Where a value is in none of the declared ranges, in SQL."""
+    """Return the SQL condition for values outside all declared ranges."""
     if not isinstance(within, tuple) or not within:
         return "false"
     pairs = within if isinstance(within[0], tuple) else (within,)

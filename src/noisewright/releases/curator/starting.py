@@ -1,12 +1,12 @@
-r"""A policy to start from: the names and types of a table's columns, and what is to be decided about each of them.
+r"""A policy to start from: the names and types of a table's columns, and the decisions about each of them.
 
 What goes into a policy is published with every release, so a range or a list of categories must be known without looking at the
-data. Where it is to stand, the policy says ``"FILL IN"``, and is refused until somebody has. ``from_data`` copies the smallest
-and largest values and the categories of the table instead, and the policy says so in capitals.
+data. Where it is to stand, the policy states ``"FILL IN"``, and is refused until someone has. ``from_data`` copies the smallest
+and largest values and the categories of the table instead, and the policy states so in capitals.
 
-The schema of Parquet, Arrow, DuckDB and Polars tables is public, and nothing else of them is looked at. Files without types (CSV,
-JSON lines, objects of pandas) are looked at by their owner: a column is taken for what most of its first cells are, so that
-hardly ever one person's cell decides it, and every column waits for its owner's confirmation.
+The schema of Parquet, Arrow, DuckDB and Polars tables is public, and nothing else of them is examined. Files without
+types (CSV, JSON lines, objects of pandas) are examined by their owner: a column is taken for what most of its first
+cells are, so that hardly ever one person's cell decides it, and every column waits for its owner's confirmation.
 
 >>> import pyarrow as pa
 >>> start = starting_policy(pa.table({"age": [44, 31], "patient_id": ["a", "b"]}))
@@ -44,7 +44,7 @@ from noisewright.releases.sources.source import Source
 __all__ = ["Proposal", "Start", "starting_policy"]
 
 TOTAL = 3
-"""What the columns share."""
+"""Settings that the columns share."""
 LOOKED_AT, MOST = 100, Fraction(9, 10)
 """A column without a type is what nine tenths of its first cells are."""
 MOST_CATEGORIES = 50
@@ -64,8 +64,8 @@ SPELLINGS = {
         r"[0-9]{1,2}([./-])[0-9]{1,2}\1(?:[0-9]{2}|[0-9]{4})(?:[ T][0-9:.]+)?"
     ): "dates in another order: save the table with dates like 2024-02-29, and start again",
 }
-"""Numbers and dates as they are written in many places, and what is to be done: a policy and a table without types have one
-spelling of each."""
+"""Numbers and dates as they are written in many places, and the correction: a policy and a
+table without types have one form of each."""
 
 PUBLIC = "make this public knowledge yourself"
 COPIED = f"COPIED FROM THE DATA: {PUBLIC}"
@@ -82,22 +82,22 @@ class Start:
     left_out: tuple[str, ...]
     """Those that it would not, because of their names or types."""
     waiting: int
-    """How many places are still to be filled in."""
+    """Number of places still to be filled in."""
     guessed: bool
-    """Whether types were guessed from cells."""
+    """True if types were guessed from cells."""
     from_data: bool
-    """Whether ranges and categories were copied from the data."""
+    """True if ranges and categories were copied from the data."""
     share: str
     """The part of the budget of each column."""
     proposals: tuple[Proposal, ...]
-    """What is proposed for every column, those left out too."""
+    """Proposals for every column, those left out too."""
 
 
 def starting_policy(data: Any, *, dataset: str | None = None, from_data: bool = False) -> Start:
     """A policy to start from, for anything that a release takes.
 
     ``dataset``: the name under which the ledger is to remember; that of the file by default. ``from_data``: copy ranges and
-    categories from the data, which tells values of people in it; the text says so.
+    categories from the data, which discloses values of people in it; the text states that.
     """
     source, types, guessed = _typed(data, from_data)
     columns = _blocks(types, _respelled(source, types))
@@ -121,7 +121,7 @@ def starting_policy(data: Any, *, dataset: str | None = None, from_data: bool = 
     )
 
 
-# What the table tells -----------------------------------------------------------------------------------------------------
+# Facts about the table -----------------------------------------------------------------------------------------------------
 
 
 def _typed(data: Any, from_data: bool) -> tuple[Source, dict[str, pa.DataType], bool]:
@@ -135,7 +135,7 @@ def _typed(data: Any, from_data: bool) -> tuple[Source, dict[str, pa.DataType], 
 
 
 def _likely(cells: pa.Array) -> pa.DataType:
-    """What most of the first cells are; text if they are nothing else."""
+    """Return the type of most of the first cells; text if they are nothing else."""
     seen = cells.drop_null()[:LOOKED_AT]
     for type_ in LADDER:
         hits = sum(fits(seen.slice(place, 1), type_) for place in range(len(seen)))
@@ -145,7 +145,7 @@ def _likely(cells: pa.Array) -> pa.DataType:
 
 
 def _respelled(source: Source, types: Mapping[str, pa.DataType]) -> dict[str, str]:
-    """The columns of text of a file without types that hold numbers or dates in another spelling, and what is to be done."""
+    """The columns of text of a file without types that hold numbers or dates in another form, and the correction."""
     texts = [name for name, type_ in types.items() if pa.types.is_string(type_)] if source.format == "csv" else []
     first = next(iter(source.batches(texts)), None) if texts else None
     found: dict[str, str] = {}
@@ -178,7 +178,7 @@ def _known(source: Source, columns: Iterable[Proposal]) -> dict[str, Any]:
 
 
 def _ends(both: pa.Table) -> tuple[Any, Any] | None:
-    """Two different ends that a policy can hold; None where there are none."""
+    """Two different ends that a policy can hold; None where none exist."""
     if pa.types.is_timestamp(both.schema.types[0]):
         both = both.cast(pa.schema([(f.name, pa.timestamp("us", f.type.tz)) for f in both.schema]), safe=False)
     low, high = both.to_pylist()[0].values()
@@ -208,7 +208,7 @@ class Proposal:
     mechanism: str | None = None
 
     def lines(self, share: str, known: Mapping[str, Any]) -> Iterator[str]:
-        """Its ``[[columns]]``, with what is to be decided."""
+        """Return its ``[[columns]]``, with the decisions that are left."""
         name = _text(self.names[0]) if len(self.names) == 1 else f"[{', '.join(map(_text, self.names))}]"
         blank = "; with its stray blank, as in the table" if any(one != one.strip() for one in self.names) else ""
         yield from ("", "[[columns]]", f"name = {name}  # {self.words}{blank}")
@@ -252,7 +252,7 @@ class Proposal:
 
 
 def _asking(key: str, what: str, values: int = 0) -> Iterator[str]:
-    """A place to fill in, and what belongs there; of several values, or of one."""
+    """Return a placeholder, and the description of its value or values."""
     marks = ", ".join([f'"{PLACEHOLDER}"'] * max(1, values))
     if key != "protect":
         yield f"# {PUBLIC}: {what}"
@@ -345,7 +345,7 @@ def _head(file: str, dataset: str, guessed: bool, from_data: bool, columns: list
 
 
 def _answers(released: list[Proposal], share: str) -> Iterator[str]:
-    """How to ask about all rows, in a comment: many who release rows want nothing but their mean or their counts."""
+    """Write how to ask about all rows, in a comment: many who release rows want only their mean or their counts."""
     number = next((column.names[0] for column in released if column.kind in ("integer", "number")), None)
     yield from (
         "",

@@ -1,8 +1,9 @@
 """Engines: who reads the rows, bounds units, adds up and perturbs. One protocol, two engines, one meaning.
 
-``local`` streams through DuckDB and Arrow on the cores of this machine; ``spark`` hands the same work to Apache Spark. Both bound
-the rows of units in the same way, run the SQL of the same statistics on whole numbers, and call the same ``perturb_block`` on
-blocks of rows, so the law of what is released does not depend on the engine. Under a test seed they give equal tables.
+``local`` streams through DuckDB and Arrow on the cores of this machine; ``spark`` hands the same work to Apache Spark.
+Both bound the rows of units in the same way, run the SQL of the same statistics on integers, and call the same
+``perturb_block`` on blocks of rows, so the law of what is released does not depend on the engine. Under a test seed
+they give equal tables.
 
 >>> import pyarrow as pa
 >>> from noisewright.releases.policy.policy import UnitPolicy

@@ -16,7 +16,7 @@ KEPT = 16 << 20
 
 
 def in_blocks(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.RecordBatch]:
-    """The same rows in batches of exactly ``size`` rows, the last one of what is left.
+    """The same rows in batches of exactly ``size`` rows, the last one smaller.
 
     >>> [block.num_rows for block in in_blocks(pa.table({"x": range(10)}).to_batches(max_chunksize=3), 4)]
     [4, 4, 2]
@@ -74,7 +74,7 @@ def check_block(plans: Sequence[ColumnPlan], block: pa.RecordBatch, start: int |
     """Refuse a value that a mechanism would refuse, so that a release is refused before it draws or spends.
 
     Whether a value is taken depends on the value alone, so it is enough to try each value of a block once. ``start``: how many
-    rows of the table lie before the block, if that is known; the owner is then told in which row a bad file is.
+    rows of the table lie before the block, if that is known; the error then names the row of a bad file.
     """
     for plan in plans:
         arrays = [block.column(name) for name in plan.names]

@@ -1,6 +1,6 @@
 """Rows in fewer bytes while they are moved: what is drawn are mostly small numbers and a few labels, in wide types.
 
-Whole numbers, dates and times are cut to the fewest bytes that hold those seen so far; texts of which there are few become
+Integers, dates and times are cut to the fewest bytes that hold those seen so far; texts of which there are few become
 numbers, whose texts stay in memory. Nothing is lost: :meth:`Narrow.widen` gives back the same values and types.
 
 >>> rows = pa.record_batch({"age": [31, 47, None], "ward": ["north", "south", "north"]})
@@ -87,7 +87,7 @@ class _AsItIs:
 
 
 class _Numbers(_AsItIs):
-    """Whole numbers, and what is counted by them."""
+    """Integers, or values that integers count."""
 
     def __init__(self, type: pa.DataType) -> None:
         super().__init__(type)

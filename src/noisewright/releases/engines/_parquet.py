@@ -1,7 +1,7 @@
 """A Parquet file written batch by batch, in which texts may come with a dictionary, and are plain text to readers all the same.
 
-Parquet has dictionaries of its own, and Arrow's are written into them as they are, where plain texts would be looked up again one
-by one. Floats and bytes, of which hardly any occurs twice, are not looked up at all.
+Parquet has dictionaries of its own, and Arrow's are written into them as they are, where plain texts would be looked up
+again one by one. Floats and bytes, of which hardly any occurs twice, are not looked up at all.
 
 >>> import io
 >>> file, plain = io.BytesIO(), pa.schema([("ward", pa.string())])

@@ -1,20 +1,22 @@
 r"""Rows in a random order, in constant memory: every row is given a random key, and the rows are sorted by their keys.
 
-**Why the order is uniform.** Keys are independent and have one law. So all orders of the keys are equally likely, whatever the
-rows hold and whoever sorts them, as long as no two are equal. Rows with equal keys are given fresh ones, which are compared
-among them alone, and so on: as if keys had infinitely many bits, of which only those are drawn that matter. For the same reason
-it does not matter when bits are drawn, as long as each is drawn once and whatever else is decided (which rows are read together,
-what is scattered again) changes no comparison. Keys are words of 64 bits from the one doorway to randomness
-(:mod:`noisewright.noise.bits`); no bound is drawn below, so there is no bias to remove.
+**Why the order is uniform.** Keys are independent and have one law. Therefore all orders of the keys are equally
+likely, whatever the rows hold and anyone who sorts them, as long as no two are equal. Rows with equal keys are given
+fresh ones, which are compared among them alone, and so on: as if keys had infinitely many bits, of which only those are
+drawn that matter. For the same reason it does not matter when bits are drawn, as long as each is drawn once and
+whatever else is decided (which rows are read together, what is scattered again) changes no comparison. Keys are words
+of 64 bits from the one doorway to randomness (:mod:`noisewright.noise.bits`); no bound is drawn below, so there is no
+bias to remove.
 
-**How it is done in constant memory.** Rows come in blocks, in few bytes (:mod:`noisewright.releases.engines._narrowing`), and are
-collected to *runs* of ``RUN`` bytes. A table of one run is sorted in memory. Otherwise every run is scattered by the first bits
-of the keys (ten, or fewer where few rows are expected) into buckets, which are independent of the rows, and written to a file
-without a name (:class:`~noisewright.files.scratch.Spool`), which the system frees however the process ends. Then neighbouring
-buckets, together about half a run, are read and sorted. A bucket of more than a run, in a table of many gigabytes, is scattered
-by the next ten bits. So no more than a run is ever sorted, and what stays in memory of a run is where it begins. Only released
-values are ever written there: without a seed not even keys, whose first bits are known from the bucket, and whose others are
-drawn when it is read.
+**How it is done in constant memory.** Rows come in blocks, in few bytes
+(:mod:`noisewright.releases.engines._narrowing`), and are collected to *runs* of ``RUN`` bytes. A table of one run is
+sorted in memory. Otherwise every run is scattered by the first bits of the keys (ten, or fewer where few rows are
+expected) into buckets, which are independent of the rows, and written to a file without a name
+(:class:`~noisewright.files.scratch.Spool`), which the system frees however the process ends. Then neighbouring buckets,
+together about half a run, are read and sorted. A bucket of more than a run, in a table of many gigabytes, is scattered
+by the next ten bits. Therefore no more than a run is ever sorted, and what stays in memory of a run is where it begins.
+Only released values are ever written there: without a seed not even keys, whose first bits are known from the bucket,
+and whose others are drawn when it is read.
 
 Under a test seed keys follow from the seed and the number of the block, so that every engine finds the same order.
 
@@ -60,7 +62,7 @@ KEY = pa.field("nw_key", pa.int64(), nullable=False)
 
 
 def order_words(rows: int, number: int, seed: int | None) -> Iterator[NDArray[np.int64]]:
-    """Independent random words, one for each row of block ``number``, as often as they are asked for."""
+    """Independent random words, one for each row of block ``number``, as often as they are requested."""
     bits = _bits(seed, number)
     while True:
         yield bits.words(rows).view(np.int64)
@@ -107,14 +109,16 @@ def random_places(keys: NDArray[np.int64], more: Bits) -> NDArray[np.int64]:
 
 
 def _by_first_half(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The places of keys sorted by their upper 32 bits, which tell nearly all apart: in two passes, each as fast as counting."""
+    """The places of keys sorted by their upper 32 bits, which distinguish nearly all: in two passes, each as fast as
+    counting.
+    """
     lower, upper = (keys >> 32).astype(np.uint16), (keys >> 48).astype(np.int16)
     places = np.argsort(lower, kind="stable")
     return places[np.argsort(upper[places], kind="stable")]
 
 
 def _equal(found: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Where neighbours are equal: the first place of each such stretch, and the place after its last."""
+    """Return the stretches of equal neighbours: the first place of each, and the place after its last."""
     same = np.concatenate(([0], found[1:] == found[:-1], [0]))
     edges = np.flatnonzero(np.diff(same)).reshape(-1, 2)
     return [(first, last + 1) for first, last in edges.tolist()]
@@ -148,7 +152,7 @@ def _ordered(
         for written in through(lambda run, _: scattered.write(run), chain(first, runs), AHEAD):
             scattered.add(*written)
         first.clear()
-        pa.default_memory_pool().release_unused()  # blocks were larger than what is sorted now
+        pa.default_memory_pool().release_unused()  # blocks were larger than the part that is sorted now
 
         def work(group: range, _: int) -> pa.RecordBatch | range:
             if scattered.size(group) > LARGE:
@@ -164,7 +168,7 @@ def _ordered(
 
 
 def _digit(narrow: Narrow, run: pa.RecordBatch, rows: int | None) -> int:
-    """By how many bits to scatter so many rows like these: into buckets that are sorted one by one, or as many as can be."""
+    """Return the number of bits by which to scatter rows like these: into buckets sorted one by one, or as many as can be."""
     if rows is None:
         return DIGIT
     expected = narrow.size(run) * rows // run.num_rows
@@ -218,8 +222,8 @@ class _Scattered:
     """Runs in a file without a name, where each lies by the ``digit`` bits of its keys that follow the first ``used`` ones: a
     stream with a batch for each bucket.
 
-    Before the stream of a run it is written where that has its head and its buckets. Without a seed the digit is drawn here, and
-    the others when a bucket is read; none of them is written.
+    Before the stream of a run it is written where that has its head and its buckets. Without a seed the digit is drawn
+    here, and the others when a bucket is read; none of them is written.
     """
 
     def __init__(self, narrow: Narrow, seed: int | None, used: int, digit: int) -> None:
@@ -228,9 +232,9 @@ class _Scattered:
         self.used_here = used + digit
         """The bits in which the rows of a bucket agree."""
         self._index = 8 * (self.buckets + 1)
-        """Bytes before a run that say where its buckets begin, and where the last one ends."""
+        """Bytes before a run that state where its buckets begin, and where the last one ends."""
         self.runs: list[int] = []
-        """Where each run begins."""
+        """Beginning of each run."""
         self.sizes = np.zeros(self.buckets)
         """The bytes of each bucket in all runs, as they will lie in memory."""
         self._length, self._lock = 0, Lock()
@@ -315,7 +319,9 @@ class _Scattered:
                 yield from zip(filled.tolist(), batches, strict=True)
 
     def _places(self, begin: int, first: int, count: int) -> NDArray[np.int64]:
-        """Where so many buckets of a run begin in its stream, the first of all right after the head of the stream."""
+        """Return the positions at which the buckets of a run begin in its stream, the first right after the head of the
+        stream.
+        """
         return np.frombuffer(os.pread(self._file, 8 * count, begin + 8 * first), dtype=np.int64)
 
 

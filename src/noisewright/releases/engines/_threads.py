@@ -1,4 +1,6 @@
-"""Work on a stream by all cores: in order, and a bounded number of pieces ahead, so that memory does not grow with the stream."""
+"""Work on a stream by all cores: in order, and a bounded number of pieces ahead, so that memory does not grow with the
+stream.
+"""
 
 from __future__ import annotations
 

@@ -71,7 +71,8 @@ def _makers(parts: Sequence[Part]) -> set[str]:
 def columns_of(
     source: Source, column: str | None, types: dict[str, Any], by: str | None = None, makers: Collection[str] = ()
 ) -> list[str]:
-    """The columns that hold the reports: those named, separated by commas, or the only one beside that of the mechanisms.
+    """The columns that hold the reports: those named, separated by commas, or the only one next to the column of the
+    mechanisms.
 
     Reports of local hashing are pairs, which have the columns ``hash`` and ``bucket`` where none are named.
     """
@@ -196,14 +197,14 @@ def _as_text(
 
 
 def _truth_values(part: Outputs) -> bool:
-    """Whether the outputs are true and false, which a text file has as words."""
+    """Return whether the outputs are true and false, which a text file has as words."""
     from noisewright.estimation.population.counts import LabelOutputs
 
     return isinstance(part, LabelOutputs) and all(isinstance(label, bool) for label in part.labels)
 
 
 def _grouped(worker: Engine, source: Source, listed: Sequence[str]) -> tuple[list[pa.Array], NDArray[np.int64]]:
-    """What occurs in some columns, each combination once, and how often; as one GROUP BY of Spark.
+    """Count each combination of values in some columns, as one GROUP BY of Spark.
 
     In a text file of a single column an empty line is a missing value, and Spark skips it; such rows are put back.
     """

@@ -1,4 +1,4 @@
-"""What a release needs of an engine: the protocol that the local engine and Spark both keep."""
+"""Needs of a release from an engine: the protocol that the local engine and Spark both keep."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Progress = Callable[[int, int | None], None]
 
 
 class Engine(Protocol):
-    """What a release needs of an engine. An engine is a context: leaving it frees what it started."""
+    """Services that a release needs of an engine. An engine is a context: leaving it frees what it started."""
 
     name: str
 
@@ -36,7 +36,7 @@ class Engine(Protocol):
         ...
 
     def is_empty(self, source: Source) -> bool:
-        """Whether the table has no rows at all."""
+        """Return whether the table has no rows at all."""
         ...
 
     def check_units(self, source: Source, unit: UnitPolicy) -> None:
@@ -52,7 +52,7 @@ class Engine(Protocol):
         ...
 
     def units(self, source: Source, unit: UnitPolicy) -> Iterator[bytes]:
-        """Who takes part: the name of every unit once, the same bytes with every engine."""
+        """Return the name of every unit that takes part once, the same bytes with every engine."""
         ...
 
     def aggregate(self, source: Source, statistic: Statistic, unit: UnitPolicy) -> pa.Table:
@@ -70,7 +70,9 @@ class Engine(Protocol):
         progress: Progress | None = None,
         order: Order = "random",
     ) -> int:
-        """Write the perturbed rows to ``target`` (a file; Spark: a folder of part files), each drawn once; how many they are."""
+        """Write the perturbed rows to ``target`` (a file; Spark: a folder of part files), each drawn once; how many
+        they are.
+        """
         ...
 
     def frame(

@@ -2,7 +2,7 @@
 
 Rows are read in order, cut into blocks of as many rows as the plans say and perturbed by a pool of threads (the samplers spend
 their time in numpy and AES, outside Python's lock, and threads share blocks where processes would copy them). They are written
-in random order (:mod:`noisewright.releases.engines._shuffling`), or in that of the table where the policy keeps it. A bounded
+in random order (:mod:`noisewright.releases.engines._shuffling`), or in the table's order where the policy keeps it. A bounded
 number of blocks is in flight, so memory does not grow with the table. Grouping and bounding of units are DuckDB's, which moves
 to disk what does not fit.
 """
@@ -44,7 +44,7 @@ __all__ = ["LocalEngine", "check_writable", "needed", "rows_writer"]
 GROUPED = 8
 """Blocks in a row group of the Parquet output."""
 LONGEST_LINE = 1_900_000
-"""Bytes of the texts in a row of a CSV file, which leaves room for its other cells."""
+"""Bytes of the texts in a row of a CSV file, which leaves space for its other cells."""
 
 
 class LocalEngine:
@@ -165,7 +165,7 @@ class LocalEngine:
         told: Callable[[int], None],
         coded: bool = False,
     ) -> Generator[pa.RecordBatch]:
-        """The rows as they are to be written, labels perhaps ``coded``; ``told`` hears of those that were drawn."""
+        """The rows as they must be written, labels perhaps ``coded``; ``told`` hears of those that were drawn."""
         size = block_rows(plans)
 
         def work(block: pa.RecordBatch, number: int) -> pa.RecordBatch:
@@ -195,7 +195,7 @@ def needed(plans: Sequence[ColumnPlan]) -> list[str]:
 
 
 def _bounded(source: Source, unit: UnitPolicy, columns: Sequence[str], ordered: bool = False) -> str:
-    """What to read after FROM: all rows, or the first ones of every unit."""
+    """Return the relation to read after FROM: all rows, or the first ones of every unit."""
     if not unit.drops:
         return "data"
     source.require([str(unit.column)])
@@ -217,7 +217,7 @@ def _unused(name: str, names: Sequence[str]) -> str:
 
 
 def _coded(plans: Sequence[ColumnPlan]) -> list[str]:
-    """The columns of labels: whoever reads one looks each label up once, and may have them with a dictionary."""
+    """The columns of labels: anyone who reads one looks each label up once, and may have them with a dictionary."""
     plain = {name for plan in plans if plan.secret is None or not plan.secret.coded for name in plan.names}
     return [name for name in needed(plans) if name not in plain]
 
@@ -252,13 +252,13 @@ def check_writable(format: OutputFormat, schema: pa.Schema) -> None:
 
 
 def _check_room(source: Source, plans: Sequence[ColumnPlan], format: OutputFormat) -> None:
-    """Refuse what cells have no room for, before anything is spent: rows, and texts that are released as they are."""
+    """Refuse what cells have no space for, before anything is spent: rows, and texts that are released as they are."""
     if format == "xlsx" or format.startswith("csv"):
         kept = [name for plan in plans if plan.mechanism is None for name in plan.names]
         texts = [name for name in kept if is_text(visible_type(source.schema.field(name).type))]
         if format == "xlsx":
             _check_sheet(source, texts)
-        elif texts and source.format != "csv":  # whose rows had room in such a file
+        elif texts and source.format != "csv":  # whose rows had space in such a file
             _check_lines(source, texts)
 
 
@@ -374,7 +374,7 @@ def _begun(target: Any, format: OutputFormat, schema: pa.Schema) -> Iterator[Any
 
 @contextmanager
 def _on_disk(target: Path) -> Iterator[None]:
-    """What can go wrong while writing, in a sentence."""
+    """Describe a failure of writing in a sentence."""
     try:
         yield
     except NoisewrightError:

@@ -1,4 +1,4 @@
-"""Whose a row is: the SQL that counts the rows of units, and what is refused about them."""
+"""Units of rows: the SQL that counts the rows of units, and refusals about them."""
 
 from __future__ import annotations
 
@@ -58,5 +58,5 @@ def refuse_excess(unit: UnitPolicy, most: int, missing: int) -> None:
 
 
 def drops(unit: UnitPolicy) -> bool:
-    """Whether rows beyond the bound are left out."""
+    """Return whether rows beyond the bound are left out."""
     return unit.column is not None and unit.excess == "first"

@@ -1,4 +1,4 @@
-"""Kinds of columns: what a mechanism sees of an Arrow column, and how it is written back.
+"""Kinds of columns: the conversion of an Arrow column to the values of a mechanism, and back.
 
 A policy calls a kind by its name; a package adds one by an entry point of the group ``noisewright.kinds``.
 """

@@ -29,10 +29,10 @@ __all__ = ["BYTES", "IMAGE", "Bytes", "Image"]
 
 CELL_BYTES = BLOCK_BYTES // 4096
 PICTURE_BYTES = BLOCK_BYTES // 32
-"""What a cell is reckoned with whose type does not tell its size: no size is read off the data."""
+"""Assumed size of a cell whose type does not state it: no size is read off the data."""
 
 LARGEST_FILE = 256 << 20
-"""A file of more bytes is not read: it is no picture."""
+"""Maximum size of a file in bytes; a larger one is not read, because it is not a picture."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Bytes(Kind):
         return _is_binary(self.output_type(type_))
 
     def block_rows(self, type_: pa.DataType, size: int | None = None) -> int:
-        """By the fixed length, where there is one."""
+        """Return the number of rows by the fixed length, where one exists."""
         plain = self.output_type(type_)
         return rows_of(plain.byte_width if pa.types.is_fixed_size_binary(plain) else CELL_BYTES)
 
@@ -68,7 +68,7 @@ class Image(Kind):
     """Pictures: the bytes of files, or paths of files below ``folder``. What comes out are bytes."""
 
     folder: str | None = None
-    """Where paths begin; the policy names it. None: cells are bytes."""
+    """Folder that paths are relative to; the policy names it. None: cells are bytes."""
 
     def holds(self, type_: pa.DataType) -> bool:
         """Binary of any width, or text; also in a dictionary."""
@@ -85,7 +85,7 @@ class Image(Kind):
         return None
 
     def block_rows(self, type_: pa.DataType, size: int | None = None) -> int:
-        """As many as there is room for pixels; few where a mechanism does not say how many pixels a picture has."""
+        """As many as there is space for pixels; few where a mechanism does not say how many pixels a picture has."""
         return rows_of(PICTURE_BYTES if size is None else max(size, CELL_BYTES))
 
     def under(self, folder: str) -> Image:
@@ -136,7 +136,7 @@ class Image(Kind):
             raise DataError("a file of a picture cannot be read; correct the data, or the folder.") from None
 
     def _place(self, path: str) -> Path:
-        """Where one file below the folder is."""
+        """Return the place of one file below the folder."""
         if self.folder is None:
             raise DataError(
                 "the pictures are paths of files, and the policy names no folder for them; say folder = ...."

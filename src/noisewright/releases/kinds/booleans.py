@@ -41,11 +41,11 @@ class Boolean(Kind):
         raise self.unfit(type_)
 
     def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every cell is the word true or false, however it is capitalised."""
+        """Return whether every cell is the word true or false, however it is capitalised."""
         return all_true(_among(pc.call_function("ascii_lower", [cells]), ["true", "false", None]))
 
     def fits_json(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every value is true or false, without quotes."""
+        """Return whether every value is true or false, without quotes."""
         return all_true(_among(cells, ["true", "false", None]))
 
     def sql_type(self, type_: pa.DataType, dialect: str = "duckdb") -> str | None:

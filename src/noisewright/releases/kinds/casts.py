@@ -1,7 +1,7 @@
-"""Columns in the type that a policy says, value by value and without loss, or not at all.
+"""Columns in the type that a policy states, value by value and without loss, or not at all.
 
 The type of a column decides on the lattice, the unit and the output of a mechanism. Were it read off the values, one person's
-cell could change all of that for everybody. So what has no types of its own (CSV, JSON lines, pandas) is put into the
+cell could change all of that for everyone. Therefore data without types of their own (CSV, JSON lines, pandas) is put into the
 types of the policy, and a value that does not fit refuses the whole release.
 
 >>> recast(pa.array([31.0, None]), pa.int64()).to_pylist(), recast(pa.array([7, 8]), pa.string()).to_pylist()
@@ -28,7 +28,7 @@ __all__ = ["fits", "fits_json", "recast"]
 
 
 def recast(column: Any, wanted: pa.DataType) -> Any:
-    """A column in the wanted type; ``ValueError``, which tells no value, if one of its values is not of that type.
+    """A column in the wanted type; ``ValueError``, which shows no value, if one of its values is not of that type.
 
     Times keep their unit and their zone.
     """
@@ -56,7 +56,7 @@ def _converted(column: Any, have: Kind | None, want: Kind | None, wanted: pa.Dat
     if have is TEXT and not want.fits(_in_one_piece(column.cast(pa.string())), wanted):
         raise ValueError
     if have is NUMBER and want is not None and want.plain == TEXT.plain:
-        column = column.cast(pa.int64())  # whole numbers that a frame holds as floats, as it does beside a missing one
+        column = column.cast(pa.int64())  # integers that a frame holds as floats, as it does next to a missing one
     found = column.cast(wanted)
     if have is TIME and not found.cast(own).equals(column):
         raise ValueError
@@ -64,7 +64,7 @@ def _converted(column: Any, have: Kind | None, want: Kind | None, wanted: pa.Dat
 
 
 def fits(cells: pa.Array, type_: pa.DataType) -> bool:
-    """Whether every cell of text that is not missing is a plain spelling of a value of this type.
+    """Return whether every cell of text that is not missing is a plain form of a value of this type.
 
     >>> fits(pa.array(["1", "-20", None]), pa.int64()), fits(pa.array(["1", "007"]), pa.int64())
     (True, False)
@@ -74,7 +74,7 @@ def fits(cells: pa.Array, type_: pa.DataType) -> bool:
 
 
 def fits_json(cells: pa.Array, type_: pa.DataType) -> bool:
-    """Whether every value that is not missing, as JSON writes it, is of this type; dates and times are text there.
+    """Return whether every value that is not missing, as JSON writes it, is of this type; dates and times are text there.
 
     >>> [fits_json(pa.array(["31", text]), pa.int64()) for text in ("40", "31.5", '"40"', None)]
     [True, False, False, True]

@@ -1,4 +1,4 @@
-r"""Dates and times, as the whole numbers that a mechanism sees: days and seconds since 1970.
+r"""Dates and times, as the integers that a mechanism sees: days and seconds since 1970.
 
 ==============================  =========================================================  ==============================
 column                          what a mechanism sees                                      what comes out
@@ -7,7 +7,7 @@ dates                           whole days since 1970-01-01                     
 times (a date and a clock)      whole seconds since 1970-01-01, fractions cut off          the same type, on the second
 ==============================  =========================================================  ==============================
 
-Two times at most a whole number D of seconds apart stay so once fractions are cut off. Where a column of times is given a date,
+Two times at most an integer D of seconds apart stay so once fractions are cut off. Where a column of times is given a date,
 the low end of a range is the first second of that day and the high end the last one.
 
 >>> days = pa.array([datetime.date(1970, 1, 8), datetime.date(2024, 2, 29)])
@@ -51,21 +51,21 @@ ZONED = pa.timestamp("us", "UTC")
 """Times with an offset: moments, whatever the clock of the place shows. A policy calls them times, too."""
 
 UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-"""How many of each unit of a time make a second."""
+"""Number of each unit of a time in a second."""
 
 HOUR_ALONE = r"[ T]\d\d($|[^\d:])"
 """An hour without its minutes."""
 
 MILLISECONDS = 86_400_000
-"""In a day."""
+"""Number of milliseconds in a day."""
 
 SECONDS_OF_A_DAY = 86_400
 
 EPOCH = datetime.date(1970, 1, 1)
 
 FIRST_DAY, LAST_DAY = (day.toordinal() - EPOCH.toordinal() for day in (datetime.date.min, datetime.date.max))
-"""The days of the years 1 to 9999, counted from 1970: beyond these Python, pandas and Spark have no dates, and nobody could
-read what was released."""
+"""The days of the years 1 to 9999, counted from 1970: beyond these Python, pandas and Spark have no dates, and no one
+could read the release."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Date(Kind):
         return whole_scalar(self, value, type_)
 
     def can_hold(self, numbers: Sequence[int | float], type_: pa.DataType) -> bool:
-        """Whether they are days of the years 1 to 9999."""
+        """Return whether they are days of the years 1 to 9999."""
         return can_hold_whole(numbers, _days(self.output_type(type_)))
 
     def distance(self, protect: Fraction | Span) -> Fraction:
@@ -165,7 +165,7 @@ class Time(Kind):
         return whole_scalar(self, value, type_)
 
     def can_hold(self, numbers: Sequence[int | float], type_: pa.DataType) -> bool:
-        """Whether they are seconds of the years 1 to 9999 that the type can hold."""
+        """Return whether they are seconds of the years 1 to 9999 that the type can hold."""
         return can_hold_whole(numbers, _seconds(self.output_type(type_)))
 
     def distance(self, protect: Fraction | Span) -> Fraction:
@@ -178,11 +178,11 @@ class Time(Kind):
         )
 
     def after_reading(self, distance: Fraction) -> Fraction:
-        """Fractions of a second are cut off, so two times land up to a whole number of seconds apart."""
+        """Fractions of a second are cut off, so two times land up to an integer of seconds apart."""
         return Fraction(math.ceil(distance))
 
     def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every cell is a time; an hour without minutes is one for Arrow alone."""
+        """Return whether every cell is a time; an hour without minutes is one for Arrow alone."""
         return super().fits(cells, type_) and all_true(
             pc.call_function(
                 "invert", [pc.call_function("match_substring_regex", [cells], pc.MatchSubstringOptions(HOUR_ALONE))]

@@ -1,8 +1,8 @@
-"""A column that is kept, built anew from the values that can be seen in it.
+"""A column that is kept, built again from the values that can be seen in it.
 
 An Arrow column can carry more than it shows: the bytes under a masked null, rows that were cut away, words of a dictionary that
 no row has, the order of that dictionary, notes at the fields of a struct, the payload of a NaN. None of it is a released value,
-so none of it leaves: :func:`visible` copies what can be seen, and nothing else, in the plain layout of :func:`visible_type`.
+so none of it leaves: :func:`visible` copies the visible values alone, in the plain layout of :func:`visible_type`.
 Columns with the same values come out as the same bytes.
 
 >>> hidden = pa.DictionaryArray.from_arrays([1, None, 1], ["Ada", "Bob"])
@@ -86,7 +86,7 @@ def _plain(field: pa.Field) -> pa.Field:
 
 
 def _built(array: pa.Array, buffers: list[Any], children: list[pa.Array] | None = None) -> pa.Array:
-    """A column of these buffers after one that says which values are there, if some are not."""
+    """A column of these buffers after one that states which values are there, if some are not."""
     there = None
     if array.null_count:
         there = pa.py_buffer(np.packbits(numpy_array(array.is_valid()), bitorder="little"))
@@ -103,7 +103,7 @@ def _fixed(array: pa.Array, width: int) -> NDArray[np.uint8]:
     found = values[array.offset * width : (array.offset + len(array)) * width].reshape(len(array), width).copy()
     if array.null_count:
         found[~numpy_array(array.is_valid())] = 0
-    if pa.types.is_floating(array.type):  # a NaN has 51 bits that nobody sees
+    if pa.types.is_floating(array.type):  # a NaN has 51 bits that no one sees
         numbers: NDArray[Any] = found.view(f"f{width}")
         numbers[np.isnan(numbers)] = np.nan
     return found.reshape(-1)

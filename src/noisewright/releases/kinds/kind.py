@@ -1,12 +1,13 @@
-r"""What a column holds: :class:`Kind`, the seam between the columns of a table and the values of a mechanism.
+r"""Type of the content of a column: :class:`Kind`, the extension point between the columns of a table and the values of
+a mechanism.
 
 A kind answers, for every part of a release, what that part would otherwise have to guess from an Arrow type: which types it
-holds, how files without types spell it, how a column is read for a mechanism and written back, what is missing, how values of a
+holds, how files without types write it, how a column is read for a mechanism and written back, what is missing, how values of a
 policy stand in it, how it is charted and aggregated, and how many rows of it make a block.
 
-The words of a policy are the names of kinds: ``types = { visit = "date" }``. A package adds one with an entry point of the group
-``noisewright.kinds`` that leads to an instance of a subclass; :func:`noisewright.testing.check_kind` tells whether it keeps what
-is promised here:
+The words of a policy are the names of kinds: ``types = { visit = "date" }``. A package adds one with an entry point of
+the group ``noisewright.kinds`` that leads to an instance of a subclass; :func:`noisewright.testing.check_kind` tells
+whether it keeps these guarantees:
 
 * a value that is read and written back is the same, up to what its type cannot hold;
 * what is missing stays missing, and nothing else becomes it;
@@ -41,18 +42,18 @@ BLOCK = 65_536
 """The most rows of a block, whatever they hold."""
 
 BLOCK_BYTES = 8 << 20
-"""What the values of a block may take: a kind of large values has blocks of fewer rows."""
+"""Maximum number of bytes for the values of a block: a kind of large values has blocks of fewer rows."""
 
 Form = Literal["numpy", "arrow"]
 Chart = Literal["categories", "numbers", "dates"]
 
 
 class Speech(Protocol):
-    """What is needed of a dialect of SQL."""
+    """Needs of a release from a dialect of SQL."""
 
     @property
     def name(self) -> str:
-        """How the dialect is called."""
+        """Name of the dialect."""
 
     def days(self, column: str) -> str:
         """A date as days since 1970."""
@@ -68,40 +69,40 @@ class Kind:
     name: str
     """The word of a policy."""
     words: str
-    """What such a column is, in a message: "whole numbers"."""
+    """Name of the content of such a column, in a message: "integers"."""
     one: str
-    """What one value is, in a message: "a whole number"."""
+    """Name of one value, in a message: "an integer"."""
     plain: pa.DataType
     """The plain Arrow type, in which values are put that have no type of their own."""
     typeless: bool = True
-    """Whether files without types (CSV, JSON lines) can spell it, as text that is cast to the plain type."""
+    """True if files without types (CSV, JSON lines) can write it, as text that is cast to the plain type."""
     wider: str = "text"
-    """The kind that somebody may have meant instead, where a value does not fit."""
+    """The kind that someone may have meant instead, where a value does not fit."""
     castable: frozenset[str] = frozenset()
     """The kinds that can be put into this one, if every value allows it."""
     numeric: bool = False
-    """Whether a value is a number on a line, perhaps of a unit; mechanisms for numbers take it."""
+    """True if a value is a number on a line, perhaps of a unit; mechanisms for numbers take it."""
     whole: bool = False
-    """Whether such a number is whole."""
+    """True if such a number is whole."""
     coordinate: bool = False
-    """Whether a value can be a coordinate of a point."""
+    """True if a value can be a coordinate of a point."""
     labels: bool = True
-    """Whether values can be listed in a policy, and so be categories."""
+    """True if values can be listed in a policy, and so be categories."""
     calendar: bool = False
-    """Whether values are days or moments: people name the first and the last of them."""
+    """True if values are days or moments: people name the first and the last of them."""
     unit: str = ""
     """The unit of numeric values, in the singular."""
     nearest: Fraction | None = None
-    """The least distance between two different values; None where there is none."""
+    """The least distance between two different values; None where none exists."""
     chart: Chart | None = None
-    """How a report shows it, or not at all."""
+    """Form in which a report shows it, or not at all."""
     files: bool = False
-    """Whether a value is a file of its own, so that the owner of a table is told the row of one that cannot be taken."""
+    """True if a value is a file of its own, so that the owner of a table is given the row of one that cannot be taken."""
 
     # Types ------------------------------------------------------------------------------------------------------------
 
     def holds(self, type_: pa.DataType) -> bool:
-        """Whether a column of this Arrow type can be of this kind."""
+        """Return whether a column of this Arrow type can be of this kind."""
         raise TypeError(f"{type(self).__name__} must define holds(type_).")
 
     def output_type(self, type_: pa.DataType) -> pa.DataType:
@@ -109,11 +110,13 @@ class Kind:
         return type_.value_type if pa.types.is_dictionary(type_) else type_
 
     def size(self, type_: pa.DataType) -> int | None:
-        """How many numbers one value has by its type; None where that does not tell, 1 for a kind of single values."""
+        """Return the number of numbers in one value by its type; None where that is not known, 1 for a kind of single
+        values.
+        """
         return 1
 
     def in_words(self, type_: pa.DataType) -> str:
-        """What a column of this type is, for a message."""
+        """Describe a column of this type, for a message."""
         return self.words
 
     def block_rows(self, type_: pa.DataType, size: int | None = None) -> int:
@@ -133,7 +136,7 @@ class Kind:
         return None
 
     def present(self, array: pa.Array) -> Mask | None:
-        """Where nothing is missing; None where that is everywhere."""
+        """Return a mask of the non-missing values; None where that is everywhere."""
         return numpy_array(array.is_valid()) if array.null_count else None
 
     def read(self, array: pa.Array, form: Form = "numpy", size: int | None = None) -> Any:
@@ -162,7 +165,7 @@ class Kind:
         raise self.unfit(type_)
 
     def can_hold(self, numbers: Sequence[int | float], type_: pa.DataType) -> bool:
-        """Whether a column of this type can hold all of the numbers, floats of fewer bits rounded."""
+        """Return whether a column of this type can hold all of the numbers, floats of fewer bits rounded."""
         return False
 
     def distance(self, protect: Fraction | Span) -> Fraction:
@@ -172,13 +175,13 @@ class Kind:
         return Fraction(protect)
 
     def after_reading(self, distance: Fraction) -> Fraction:
-        """How far apart two values at most ``distance`` apart can be once they are read."""
+        """Return the maximum distance, once they are read, of two values at most ``distance`` apart."""
         return distance
 
     # Text ---------------------------------------------------------------------------------------------------------------
 
     def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every cell of text that is not missing is a plain spelling of a value of this type."""
+        """Return whether every cell of text that is not missing is a plain form of a value of this type."""
         if not self.typeless:
             return False
         try:
@@ -188,14 +191,14 @@ class Kind:
         return True
 
     def fits_json(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every value that is not missing, as JSON writes it, is of this type; most are text there."""
+        """Return whether every value that is not missing, as JSON writes it, is of this type; most are text there."""
         quoted = pc.and_(pc.starts_with(cells, '"'), pc.ends_with(cells, '"'))
         return all_true(quoted) and self.fits(pc.utf8_trim(cells, '"'), type_)
 
     # SQL ----------------------------------------------------------------------------------------------------------------
 
     def sql_type(self, type_: pa.DataType, dialect: str = "duckdb") -> str | None:
-        """What a dialect of SQL calls a type that holds all values; None where it has none, so nothing can be computed."""
+        """Return a dialect's name for a type that holds all values; None where it has none, so nothing can be computed."""
         return None
 
     def sql_number(self, column: str, type_: pa.DataType, dialect: Speech) -> str | None:
@@ -232,7 +235,7 @@ def not_a_date(value: Any, name: str, words: str) -> Any:
 
 
 def rows_of(each: int) -> int:
-    """How many rows of so many bytes make a block.
+    """Return the number of rows in a block, given the bytes of a row.
 
     >>> rows_of(8), rows_of(8 * 300), rows_of(10**9)
     (65536, 3495, 1)

@@ -3,13 +3,13 @@ r"""Numbers: whole ones, and floats.
 ==============================  =========================================================  ==============================
 column                          what a mechanism sees                                      what comes out
 ==============================  =========================================================  ==============================
-whole numbers, 8 to 64 bits     the same whole numbers                                     the same type
-decimals without places         the same whole numbers                                     the same type
+integers, 8 to 64 bits     the same integers                                     the same type
+decimals without places         the same integers                                     the same type
 floats, 16 to 64 bits           64-bit floats                                              the same type
 ==============================  =========================================================  ==============================
 
 Nothing is rounded on the way in. Decimals with places are of no kind, since no float holds most of them: two rounded values
-could be farther apart than the values were, and the promise would not cover them. NaN counts as missing, like null.
+could be farther apart than the values were, and the guarantee would not cover them. NaN counts as missing, like null.
 
 >>> INTEGER.write(np.array([127.6, -3.2]), pa.int8()).to_pylist(), NUMBER.present(pa.array([0.5, float("nan")])).tolist()
 ([127, -3], [True, False])
@@ -44,12 +44,12 @@ from noisewright.releases.kinds.rows import Mask, all_true
 __all__ = ["INTEGER", "NUMBER", "Integer", "Number"]
 
 LONGEST_WHOLE = 18
-"""Digits of a whole number that a float keeps, whatever they are; a longer one is a code."""
+"""Digits of an integer that a float keeps, whatever they are; a longer one is a code."""
 
 
 @dataclass(frozen=True)
 class Integer(Kind):
-    """Whole numbers."""
+    """Integers."""
 
     def holds(self, type_: pa.DataType) -> bool:
         """Integers of any width, and decimals without places; also in a dictionary."""
@@ -57,7 +57,7 @@ class Integer(Kind):
         return bool(pa.types.is_integer(plain) or (pa.types.is_decimal(plain) and plain.scale == 0))
 
     def read(self, array: pa.Array, form: Form = "numpy", size: int | None = None) -> Any:
-        """The same whole numbers."""
+        """The same integers."""
         if pa.types.is_decimal(array.type):
             try:
                 array = array.cast(pa.int64())
@@ -70,15 +70,15 @@ class Integer(Kind):
         return nullable(values, type_, self._written)
 
     def scalar(self, value: Any, type_: pa.DataType) -> pa.Scalar:
-        """A whole number that the type can hold."""
+        """An integer that the type can hold."""
         return whole_scalar(self, value, type_)
 
     def can_hold(self, numbers: Sequence[int | float], type_: pa.DataType) -> bool:
-        """Whether they are whole and within the range of the type."""
+        """Return whether they are whole and within the range of the type."""
         return can_hold_whole(numbers, _ends(self.output_type(type_)))
 
     def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every cell is a whole number in its plain spelling: ``007`` is a code, not a number."""
+        """Return whether every cell is an integer in its plain form: ``007`` is a code, not a number."""
         try:
             values = arrow_cast(cells, type_)
         except pa.ArrowInvalid:
@@ -86,7 +86,7 @@ class Integer(Kind):
         return all_true(pc.call_function("equal", [arrow_cast(values, pa.string()), cells]))
 
     def fits_json(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every value is a whole number, without quotes."""
+        """Return whether every value is an integer, without quotes."""
         return all_true(pc.invert(pc.starts_with(cells, '"'))) and self.fits(cells, type_)
 
     def sql_type(self, type_: pa.DataType, dialect: str = "duckdb") -> str | None:
@@ -120,7 +120,7 @@ class Number(Kind):
         return bool(pa.types.is_floating(self.output_type(type_)))
 
     def present(self, array: pa.Array) -> Mask | None:
-        """Where there is a number: NaN is none."""
+        """Return a mask of the numbers: NaN is not a number."""
         mask: Mask = ~np.isnan(numpy_array(array))  # a null becomes NaN
         return None if mask.all() else mask
 
@@ -143,12 +143,12 @@ class Number(Kind):
         raise self.unfit(type_)
 
     def can_hold(self, numbers: Sequence[int | float], type_: pa.DataType) -> bool:
-        """Whether they are within the range of the type."""
+        """Return whether they are within the range of the type."""
         most = float(np.finfo(self.output_type(type_).to_pandas_dtype()).max)
         return -most <= min(numbers) and max(numbers) <= most
 
     def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every cell is a number, none with a superfluous 0, and none a long code that would lose digits."""
+        """Return whether every cell is a number, none with a superfluous 0, and none a long code that would lose digits."""
         try:
             arrow_cast(cells, type_)
         except pa.ArrowInvalid:
@@ -160,7 +160,7 @@ class Number(Kind):
         return all_true(pc.or_(pc.invert(padded), pc.starts_with(cells, "0.")))
 
     def fits_json(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every value is a number, without quotes."""
+        """Return whether every value is a number, without quotes."""
         return all_true(pc.invert(pc.starts_with(cells, '"'))) and self.fits(cells, type_)
 
     def sql_type(self, type_: pa.DataType, dialect: str = "duckdb") -> str | None:
@@ -180,7 +180,7 @@ class Number(Kind):
 
 
 def _ends(type_: pa.DataType) -> tuple[int, int]:
-    """The least and the greatest whole number that a type can hold, within 64 bits."""
+    """The least and the greatest integer that a type can hold, within 64 bits."""
     if pa.types.is_decimal(type_):
         most = min(10**type_.precision - 1, (1 << 63) - 1)
         return -most, most

@@ -1,4 +1,4 @@
-"""The table of kinds: what a policy may call the type of a column, and which kind an Arrow type is of.
+"""The table of kinds: names of column types in a policy, and which kind an Arrow type is of.
 
 A package offers a kind by an entry point in its ``pyproject.toml``::
 
@@ -66,12 +66,12 @@ def kind_named(name: str) -> Kind:
 
 
 def kind_names() -> tuple[str, ...]:
-    """All names, the house's own first."""
+    """All names, Noisewright's own first."""
     return tuple(KINDS)
 
 
 def kind_of(type_: pa.DataType) -> Kind | None:
-    """The first kind that holds an Arrow type, the house's own first; None for a type that no mechanism takes.
+    """The first kind that holds an Arrow type, Noisewright's own first; None for a type that no mechanism takes.
 
     Where several kinds hold a type (text and documents, bytes and pictures) the plainer one comes first, and a policy or a
     mechanism says where it is another.
@@ -80,9 +80,10 @@ def kind_of(type_: pa.DataType) -> Kind | None:
 
 
 def every_kind() -> Iterator[Kind]:
-    """All kinds, the house's own first; other packages are only looked for after those, and one that is broken is passed over.
+    """All kinds, Noisewright's own first; other packages are only looked for after those, and one that is broken is
+    passed over.
 
-    Whoever asks for that one by its name is told what is wrong with it.
+    Anyone who asks for that one by its name gets its error.
     """
     yield from map(kind_named, _PLACES)
     for name in KINDS:
@@ -92,7 +93,7 @@ def every_kind() -> Iterator[Kind]:
 
 
 def present(kinds: Sequence[Kind], arrays: Sequence[pa.Array]) -> Mask | None:
-    """Where nothing is missing in any of the columns; None where that is everywhere."""
+    """Return a mask of the rows without missing values in any column; None where that is everywhere."""
     found: Mask | None = None
     for kind, array in zip(kinds, arrays, strict=True):
         mask = kind.present(array)
@@ -108,7 +109,7 @@ def place_in(value: Any, type_: pa.DataType, name: str, side: int = 0) -> Any:
 
 
 def describe(type_: pa.DataType, kind: Kind | None = None) -> str:
-    """What a column of this type is, for a message."""
+    """Describe a column of this type, for a message."""
     found = kind or kind_of(type_)
     if found is not None:
         return found.in_words(type_)

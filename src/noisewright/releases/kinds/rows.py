@@ -50,5 +50,5 @@ def restore(array: pa.Array, mask: Mask | None) -> pa.Array:
 
 
 def all_true(truths: pa.Array) -> bool:
-    """Whether none of them is false."""
+    """Return whether none of them is false."""
     return pc.call_function("all", [truths]).as_py() is not False

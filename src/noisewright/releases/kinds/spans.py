@@ -23,18 +23,18 @@ class Span:
 
     @property
     def days(self) -> int | None:
-        """How many whole days it is, if it is."""
+        """Number of whole days in it, if it is whole."""
         days = self.seconds / UNITS["day"]
         return days.numerator if days.denominator == 1 else None
 
     def __str__(self) -> str:
-        """In the largest unit of which it is a whole number."""
+        """Format it in the largest unit of which it is an integer."""
         size, unit = largest_unit(self.seconds)
         return f"{size} {unit}" + ("" if size == 1 else "s")
 
 
 def largest_unit(seconds: Fraction) -> tuple[Fraction, str]:
-    """Return a length of time in the largest unit of which it is a whole number, and that unit.
+    """Return a length of time in the largest unit of which it is an integer, and that unit.
 
     >>> largest_unit(Fraction(7200)), largest_unit(Fraction(3, 2))
     ((Fraction(2, 1), 'hour'), (Fraction(3, 2), 'second'))

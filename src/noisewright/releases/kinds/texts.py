@@ -20,12 +20,12 @@ from noisewright.releases.kinds.rows import all_true
 __all__ = ["DOCUMENT", "TEXT", "Document", "Text", "is_text", "plain_text"]
 
 DOCUMENT_BYTES = 2048
-"""What a document is reckoned with when rows are cut into blocks."""
+"""Assumed size of a document when rows are cut into blocks."""
 
 
 @dataclass(frozen=True)
 class Text(Kind):
-    """Text, also with a dictionary; what comes out is plain utf8."""
+    """Text, also with a dictionary; the output is plain utf8."""
 
     def holds(self, type_: pa.DataType) -> bool:
         """Text of any width; also in a dictionary."""
@@ -56,7 +56,7 @@ class Text(Kind):
         return True
 
     def fits_json(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every value is in quotes."""
+        """Return whether every value is in quotes."""
         return all_true(pc.starts_with(cells, '"'))
 
     def sql_type(self, type_: pa.DataType, dialect: str = "duckdb") -> str | None:
@@ -102,7 +102,7 @@ class Document(Kind):
         return True
 
     def fits_json(self, cells: pa.Array, type_: pa.DataType) -> bool:
-        """Whether every value is in quotes."""
+        """Return whether every value is in quotes."""
         return TEXT.fits_json(cells, type_)
 
     def sql_type(self, type_: pa.DataType, dialect: str = "duckdb") -> str | None:
@@ -111,7 +111,7 @@ class Document(Kind):
 
 
 def is_text(type_: pa.DataType) -> bool:
-    """Whether an Arrow type is one of text."""
+    """Return whether an Arrow type is one of text."""
     return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_))
 
 

@@ -1,8 +1,8 @@
 r"""Vectors: lists of numbers, all of one length.
 
 How many numbers a vector has is declared: by the type (a fixed-size list), or by the mechanism (its ``dimension``). It is never
-read off the rows; one that is longer or shorter refuses the whole column, without saying which it was. A vector in which a number
-is missing is missing.
+read off the rows; one that is longer or shorter refuses the whole column, without saying which it was. A vector in
+which a number is missing is missing.
 
 >>> pairs = pa.array([[1.0, 2.0], [3.0, 4.5]], pa.list_(pa.float32()))
 >>> VECTOR.read(pairs, size=2).tolist()
@@ -33,7 +33,7 @@ __all__ = ["VECTOR", "Vector"]
 
 FLOAT_BYTES = 8
 UNDECLARED = BLOCK_BYTES // 1024
-"""What a vector is reckoned with whose length nobody declares, because it is kept as it is."""
+"""Assumed length of a vector whose length is not declared, because it is kept as it is."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Vector(Kind):
     """Rows of numbers."""
 
     def holds(self, type_: pa.DataType) -> bool:
-        """Lists of whole numbers or floats, with or without a fixed size."""
+        """Lists of integers or floats, with or without a fixed size."""
         listed = pa.types.is_list(type_) or pa.types.is_large_list(type_) or pa.types.is_fixed_size_list(type_)
         if not listed or pa.types.is_dictionary(type_.value_type):
             return False
@@ -52,16 +52,18 @@ class Vector(Kind):
         return int(type_.list_size) if pa.types.is_fixed_size_list(type_) else None
 
     def in_words(self, type_: pa.DataType) -> str:
-        """How many numbers each has, where the type tells."""
+        """Describe the number of numbers in each, where the type states it."""
         size = self.size(type_)
         return self.words if size is None else f"vectors of {size} numbers"
 
     def block_rows(self, type_: pa.DataType, size: int | None = None) -> int:
-        """By the declared length; engines do not agree on a size in the type, so that alone does not count."""
+        """Return the number of rows by the declared length; engines do not agree on a size in the type, so that alone
+        does not count.
+        """
         return rows_of(UNDECLARED if size is None else FLOAT_BYTES * size)
 
     def present(self, array: pa.Array) -> Mask | None:
-        """Where all numbers of a vector are there."""
+        """Return a mask of the vectors with all numbers."""
         numbers = _numbers(array)
         holed = NUMBER.present(numbers) if pa.types.is_floating(numbers.type) else INTEGER.present(numbers)
         whole = super().present(array)
@@ -89,7 +91,7 @@ class Vector(Kind):
         return rows if form == "numpy" else self.write(rows, pa.list_(pa.float64(), wanted))
 
     def write(self, values: Any, type_: pa.DataType) -> pa.Array:
-        """Each number rounded to what the type can hold, and moved to its range."""
+        """Round each number to a value that the type can hold, and move it to its range."""
         mask = None
         if isinstance(values, pa.Array):
             if not self.holds(values.type):
@@ -129,7 +131,7 @@ def _numbers(array: pa.Array) -> pa.Array:
 
 
 def _lengths(array: pa.Array) -> np.ndarray[Any, Any]:
-    """How many numbers each vector has; none where it is missing."""
+    """Return the number of numbers in each vector; none where it is missing."""
     found = pc.fill_null(pc.list_value_length(array), 0)
     return np.asarray(numpy_array(found), dtype=np.int64)
 

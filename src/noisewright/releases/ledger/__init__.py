@@ -1,4 +1,4 @@
-"""The ledger: what was spent, in one SQLite file, before anything is drawn."""
+"""Ledger of the spends, in one SQLite file or database, recorded before anything is sampled."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
 """Charges that an older copy of a ledger has lost, recorded again: for an owner without a newer copy.
 
-A witness tells what was charged, and so does the lock of a release. The heads that were lost are recorded with the reason, so
-whoever knows one of them (a witness, a lock) is answered by the record that adopted it.
+A witness records each charge, and so does the lock of a release. The heads that were lost are recorded with the reason, so
+anyone who knows one of them (a witness, a lock) is answered by the record that adopted it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Lost:
 def charge_record(
     db: Database, release: str, dataset: str, also: Sequence[str], policy: str, items: Sequence[Charge]
 ) -> Mapping[str, Any]:
-    """Return what a witness is told of a spend, inside its transaction."""
+    """Return the witness's record of a spend, inside its transaction."""
     scope, neighbours, epsilon, delta = db.execute(
         "SELECT d.scope, d.neighbours, b.epsilon, b.delta FROM datasets d JOIN budgets b ON b.dataset = d.number "
         "WHERE d.name = ? ORDER BY b.number DESC LIMIT 1",
@@ -54,7 +54,7 @@ def charge_record(
 
 
 def lost_from(sighting: Sighting) -> Lost:
-    """Return what a witness has seen as something to adopt."""
+    """Return the observations of a witness as something to adopt."""
     told = sighting.charged
     if told is None:
         return Lost(sighting.head)

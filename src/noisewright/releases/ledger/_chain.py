@@ -1,14 +1,14 @@
-r"""The chain of a ledger: every record holds a keyed digest of what it says and of everything that came before it.
+r"""The chain of a ledger: every record holds a keyed digest of its statements and of everything that came before it.
 
 With the ledger's key :math:`k`, records :math:`r_1, r_2, \ldots` and the digest of the beginning :math:`h_0`, it is
-:math:`h_i = \mathrm{HMAC}_k(h_{i-1}, r_i)`. Nobody without the key can change, leave out, exchange or add a record and find
-the digests that fit. What the chain cannot show by itself is that its end is missing, so its head :math:`h_n` is kept apart: in a
-row of its own, as a keyed digest of ``n`` and :math:`h_n` that is found nowhere on the chain and cannot be set back to an earlier
-record without the key; in every :class:`~noisewright.releases.ledger.ledger.Ledger` that has read it; and in the lock of every
-release.
+:math:`h_i = \mathrm{HMAC}_k(h_{i-1}, r_i)`. No one without the key can change, leave out, exchange or add a record and find
+the digests that fit. What the chain cannot show by itself is that its end is missing, so its head :math:`h_n` is kept
+apart: in a row of its own, as a keyed digest of ``n`` and :math:`h_n` that is found nowhere on the chain and cannot be
+set back to an earlier record without the key; in every :class:`~noisewright.releases.ledger.ledger.Ledger` that has
+read it; and in the lock of every release.
 
-A digest says nothing to whoever has not the key, so a lock may be published. Other keys are made of the ledger's, one for each
-purpose.
+A digest says nothing to anyone who has not the key, so a lock may be published. Other keys are made of the ledger's,
+one for each purpose.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def place_of(db: Database, digest: str) -> int | None:
 
 
 def damaged(path: Place) -> LedgerError:
-    """What is said when the records do not fit together."""
+    """Return the message for records that do not fit together."""
     return LedgerError(
         f"{path} is damaged or was changed by another program: its records are not those that were written; restore it from a "
         "backup, because what was spent must not be forgotten."

@@ -1,7 +1,7 @@
-"""What a ledger is given, checked; and what it says when a budget does not suffice.
+"""Checks of the input of a ledger, and its message when a budget does not suffice.
 
-Names of datasets must look as different as they are: whoever reads a ledger must not take two for one, nor spend one budget twice
-under names that look alike.
+Names of datasets must look as different as they are: anyone who reads a ledger must not take two for one, nor spend one
+budget twice under names that look alike.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def refusal(balance: Balance, epsilon: Fraction, delta: Fraction) -> str:
 
 
 def amount(epsilon: Fraction, delta: Fraction) -> str:
-    """A price or a budget in words."""
+    """A privacy cost or a budget in words."""
     return f"epsilon {upward(epsilon)}" + (f" and delta {upward(delta)}" if delta else "")
 
 
@@ -114,6 +114,6 @@ def _at_least_zero(value: object, name: str) -> Fraction:
 
 
 def check_text(value: object, what: str) -> None:
-    """Refuse what is no short printable text."""
+    """Refuse anything except a short printable text."""
     if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_NAME or not value.isprintable():
         raise ParameterError(f"{what} must be text of 1 to {LONGEST_NAME} printable characters.")

@@ -1,4 +1,5 @@
-"""Whether a ledger is the one that was written: its pages, its chain of records and its accounts, checked before it is believed.
+"""Whether a ledger is the one that was written: its pages, its chain of records and its accounts, checked before it is
+believed.
 
 An older ledger, which has no chain yet, is brought up to date in the transaction of the first thing that is recorded in it.
 """
@@ -44,7 +45,7 @@ def check_records(db: Database, path: Place, since: Head | None) -> Head | None:
 
 
 def check_accounts(db: Database, path: Place) -> None:
-    """Check the accounts of all units against what was recorded of them."""
+    """Check the accounts of all units against their records."""
     if has_chain(db) and not ledger_units.agree(db, derived(key_of(db, path), "accounts")):
         raise damaged(path)
 
@@ -61,12 +62,14 @@ def begin_chain(db: Database, path: Place) -> Head:
 
 
 def extend_chain(db: Database, path: Place, head: Head) -> Head:
-    """Add to the chain what this transaction recorded."""
+    """Add the records of this transaction to the chain."""
     return extend(db, derived(key_of(db, path), "chain"), head)
 
 
 def up_to_date(db: Database, path: Place, since: Head | None) -> Head:
-    """The checked head inside a transaction that is about to write; an older ledger gets its chain here, and what else is new."""
+    """The checked head inside a transaction that is about to write; an older ledger gets its chain here, and what else
+    is new.
+    """
     checked = check_records(db, path, since)
     version = old_version(db)
     if checked is not None and version is None:

@@ -37,7 +37,7 @@ _JOINED = (("rn", "m"), ("vv", "w"))
 
 
 def alike(first: str, second: str) -> bool:
-    """Whether a person could take one name for the other."""
+    """Return whether a person could take one name for the other."""
     return not _skeletons(first).isdisjoint(_skeletons(second))
 
 

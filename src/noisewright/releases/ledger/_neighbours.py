@@ -1,4 +1,4 @@
-"""Which tables a budget is about, as a ledger records it: a record in JSON. Ledgers of earlier versions hold a sentence.
+"""Neighbouring datasets of a budget, as a ledger records them: a record in JSON. Ledgers of earlier versions hold a sentence.
 
 >>> stored({"relation": "add-remove", "unit": None, "rows": 1})
 '{"relation": "add-remove", "rows": 1, "unit": null}'
@@ -25,7 +25,7 @@ EARLIER = re.compile(
 
 
 def stored(neighbours: str | Mapping[str, Any]) -> str:
-    """Return what a ledger writes: a record as JSON, a text as it is."""
+    """Return the text that a ledger writes: a record as JSON, a text as it is."""
     return neighbours if isinstance(neighbours, str) else json.dumps(dict(neighbours), sort_keys=True)
 
 
@@ -52,6 +52,6 @@ def _is_record(found: Any) -> bool:
 
 
 def sentence(text: str) -> str:
-    """Return what a ledger holds, in words: the same for the same neighbours, whichever version wrote them."""
+    """Describe the record of a ledger: the same words for the same neighbours, whichever version wrote them."""
     record = neighbours_of(text)
     return text if record is None else phrases.neighbours(record)

@@ -1,7 +1,7 @@
 """One group of people under two names: which datasets a release is charged to, and the same data under another name.
 
-Two datasets with the same bytes are about the same people, so their releases must meet in one account. ``also`` charges a release
-to further datasets. An owner who knows that the people are different ones says why, and the ledger keeps the reason.
+Two datasets with the same bytes are about the same people, so their releases must meet in one account. ``also`` charges
+a release to further datasets. An owner who knows that the people are different ones says why, and the ledger keeps the reason.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Match:
 
 
 def accounts_of(db: Database, path: Place, own: Balance, also: Sequence[str]) -> list[Balance]:
-    """Return the balances of the datasets that are charged also; all must have the same meaning as that of the release."""
+    """Return the balances of the datasets that are charged also; all must have the same meaning as the release's."""
     found = [balance_of(db, path, name) for name in also]
     for one in found:
         if "unit" in (own.scope, one.scope):

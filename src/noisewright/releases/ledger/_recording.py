@@ -1,10 +1,10 @@
-"""What is written to the tables of a ledger, and added up from them, inside a transaction of the caller.
+"""Records written to the tables of a ledger, and sums over them, inside a transaction of the caller.
 
 **Protected distances** of a dataset are part of the meaning of its budget, so they never become smaller. A loss of epsilon
 between ages at most 5 apart and one between ages at most a thousandth apart do not add up to a loss between anything that a
-person would ask about: between ages 5 apart the second is five thousand times as large. So the first release of a column sets
-the distance that the dataset's total is about. A later release may protect more, which counts in full; one that protects less
-is refused.
+person would ask about: between ages 5 apart the second is five thousand times as large. Therefore the first release of
+a column sets the distance that the dataset's total is about. A later release may protect more, which counts in full;
+one that protects less is refused.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
 
 OTHER_PEOPLE = "Another dataset name is for data about other people only."
 CHARGED = "(r.dataset = ? OR r.number IN (SELECT o.release FROM others o WHERE o.dataset = ? AND o.reason = ''))"
-"""Whether a release ``r`` counts for a dataset: it is its own, or is charged to it also."""
+"""Condition for a release ``r`` to count for a dataset: it is its own, or is charged to it also."""
 
 
 def balance_of(db: Database, path: Place, dataset: str) -> Balance:
@@ -82,16 +82,16 @@ def record_release(
 
 
 def input_digest(key: bytes, policy: str, content: bytes) -> str:
-    """What the ledger keeps of the data of a release: a keyed digest of theirs, together with that of the policy.
+    """Return the ledger's record of the data of a release: a keyed digest of the data and the policy.
 
-    Whoever has the key can ask whether guessed data are these; nothing that knows data again can prevent that. Without the key
-    it says nothing, and two policies for the same data do not look alike.
+    Anyone who has the key can ask whether guessed data are these; nothing that knows data again can prevent that.
+    Without the key it states nothing, and two policies for the same data do not look alike.
     """
     return hmac.new(derived(key, "input"), policy.encode() + b"\0" + content, "sha256").hexdigest()
 
 
 def record_input(db: Database, release: int, digest: str, place: str) -> None:
-    """Which data a release is made of, and where its output goes."""
+    """Record the data of a release, and the place of its output."""
     db.execute("INSERT INTO inputs (release, digest, place) VALUES (?, ?, ?)", (release, digest, place))
 
 
@@ -104,7 +104,7 @@ def record_budget(db: Database, dataset: str, event: str, epsilon: Fraction, del
 
 
 def protections(db: Database, dataset: int) -> list[Protected]:
-    """What is recorded for a dataset (by its number), in the order in which it came."""
+    """Return the distances recorded for a dataset (by its number), in the order in which they came."""
     rows = db.execute("SELECT columns, distance, unit FROM protections WHERE dataset = ? ORDER BY number", (dataset,))
     return [
         Protected(tuple(json.loads(columns)), None if distance == "any" else Fraction(distance), unit)

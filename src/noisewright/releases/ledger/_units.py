@@ -1,6 +1,6 @@
 r"""Budgets of single units: millions of small accounts in one table, charged all together or not at all.
 
-An account holds what its unit has spent, as whole *grains*: epsilon in steps of 1/3 of 10^-12, delta in steps of 10^-18.
+An account holds the spends of its unit, as whole *grains*: epsilon in steps of 1/3 of 10^-12, delta in steps of 10^-18.
 Decimals and thirds are exact; everything else is rounded up when it is charged, and budgets are rounded down. A unit that was
 never seen has no account yet and the whole budget. Accounts are named by 16 bytes of a keyed hash; should two units ever
 share one, they pay for each other, which protects them no less.
@@ -62,8 +62,9 @@ def charge(
 ) -> bool:
     """Charge every gathered unit once; False if one of them lacks budget, and then the caller rolls back.
 
-    All accounts are charged before the question is asked, so how long a refusal takes does not tell who lacked what. The total
-    of all accounts is recorded with them (``key``: what it is made with), so that no account can be lost or changed unseen.
+    All accounts are charged before the question is asked, so the duration of a refusal does not disclose who lacked
+    budget. The total of all accounts is recorded with them (``key``: what it is made with), so that no account can be
+    lost or changed unseen.
     """
     epsilon, delta = ceil(price[0] * EPSILON_GRAINS), ceil(price[1] * DELTA_GRAINS)
     most_epsilon, most_delta = floor(budget[0] * EPSILON_GRAINS), floor(budget[1] * DELTA_GRAINS)
@@ -92,19 +93,19 @@ def charge(
 
 
 def count(db: Database) -> int:
-    """How many accounts there are."""
+    """Return the number of accounts."""
     return int(db.execute("SELECT count(*) FROM units").fetchone()[0])
 
 
 def agree(db: Database, key: bytes) -> bool:
-    """Whether the accounts of every dataset are as many as were recorded last, and have the total that was."""
+    """Return whether the accounts of every dataset agree in number and in total with the last record."""
     recorded = _recorded(db)
     try:
         return all(
             (_number_of(db, dataset), _total_of(db, key, dataset)) == recorded.get(dataset, (0, 0))
             for dataset in {*recorded, *_datasets(db)}
         )
-    except (StructError, TypeError):  # something that is no account
+    except (StructError, TypeError):  # something that is not an account
         return False
 
 
@@ -144,7 +145,7 @@ def _total(key: bytes, rows: Iterable[tuple[int, bytes, int, int, int]]) -> int:
 
 
 def _recorded(db: Database) -> dict[int, tuple[int, int]]:
-    """For each dataset, the number of accounts and their total, as they were recorded last."""
+    """Return, for each dataset, the number of accounts and their total, as they were recorded last."""
     rows = db.execute("SELECT dataset, accounts, digest FROM totals ORDER BY number")
     return {dataset: (accounts, int(digest, 16)) for dataset, accounts, digest in rows}
 
@@ -157,7 +158,7 @@ def _record(db: Database, dataset: int, accounts: int, total: int) -> None:
 
 
 def _names(key: bytes, units: Iterable[bytes]) -> Iterator[tuple[bytes]]:
-    """HMAC-SHA256, spelled out: its two padded keys are hashed once instead of once a unit, which halves the time."""
+    """HMAC-SHA256, written out: its two padded keys are hashed once instead of once a unit, which halves the time."""
     block = key.ljust(64, b"\0")
     inner, outer = (sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
     for unit in units:

@@ -1,4 +1,4 @@
-"""What a planned release asks of the ledger: one question, which the plan rehearses and the release puts in earnest."""
+"""Request of a planned release to the ledger: the plan rehearses it, and the release makes it in earnest."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ __all__ = [
 
 
 AnyLedger = Ledger | str | os.PathLike[str] | None
-"""A ledger or the name of its file; None: the policy's, or that of this user."""
+"""A ledger or the name of its file; None: the policy's, or this user's."""
 
 
 Witness = str | os.PathLike[str] | None
-"""A file that is told of every spend; None: that of this user alone."""
+"""File to which every spend is reported; None: this user's alone."""
 
 
 def ledger_of(ledger: AnyLedger, policy: Policy, witness: Witness = None) -> Ledger:
-    """The ledger that is named, or else the policy's, or else that of this user; it is made if it is not there."""
+    """The ledger that is named, or else the policy's, or else this user's; it is made if it is not there."""
     return _with(ledger, witness) if isinstance(ledger, Ledger) else Ledger(_named(ledger, policy), witness=witness)
 
 
@@ -95,7 +95,7 @@ def _named(ledger: str | os.PathLike[str] | None, policy: Policy) -> str | os.Pa
 def spend(
     book: Ledger, plan: Plan, name: str, engine: Engine, source: Source, raise_budget: bool, made_of: Input
 ) -> Balance:
-    """Record the price before anything is drawn."""
+    """Record the privacy cost before anything is drawn."""
     policy = plan.policy
     terms, units = terms_of(plan, raise_budget), _units(plan, engine, source)
     book.spend(policy.dataset, charges_of(plan), name, policy.digest(), units, terms=terms, made_of=made_of)
@@ -110,7 +110,7 @@ def rehearse(
     raise_budget: bool = False,
     made_of: Callable[[], Input] | None = None,
 ) -> tuple[Balance | None, str | None]:
-    """What the ledger knows of the dataset (None: nothing yet), and the sentence with which it would refuse the release.
+    """Return the ledger's record of the dataset (None: nothing yet), and the sentence with which it would refuse the release.
 
     Nothing is recorded. ``made_of`` reads the data, which is only done where some were recorded before. Budget, neighbours,
     protected distances and single units are asked about just as by :func:`spend`. A ledger that cannot be used at all is an
@@ -131,7 +131,7 @@ def rehearse(
 
 
 def charges_of(plan: Plan) -> list[Charge]:
-    """What the ledger records of a release: every part with its price, and every column that is given away as it is."""
+    """Return the ledger's records of a release: every part with its privacy cost, and every column given away as it is."""
     found = [
         Charge(title(part), "column", part.price, part.delta, part.protects, protected_by(part))
         if isinstance(part, ColumnPlan)
@@ -150,7 +150,7 @@ def terms_of(plan: Plan, raise_budget: bool = False) -> Terms:
 
 
 def _units(plan: Plan, engine: Engine, source: Source) -> Iterator[bytes] | None:
-    """Who takes part, where every unit has an account of its own."""
+    """Return the participating units, where every unit has an account of its own."""
     return engine.units(source, plan.policy.unit) if plan.policy.ledger.scope == "unit" else None
 
 

@@ -47,7 +47,7 @@ def export(ledger: Ledger, path: str | os.PathLike[str]) -> Path:
 
 
 def document(ledger: Ledger, datasets: Sequence[str] | None = None) -> dict[str, Any]:
-    """The ledger as plain data; numbers are exact and spelled as fractions such as ``1/3``."""
+    """The ledger as plain data; numbers are exact and written as fractions such as ``1/3``."""
     chosen = ledger.datasets() if datasets is None else datasets
     return {"format": FORMAT, "version": VERSION, "datasets": [_dataset(ledger, name) for name in chosen]}
 
@@ -102,7 +102,7 @@ def _amount(epsilon: Fraction, delta: Fraction, down: bool = False) -> dict[str,
 
 
 def _spelled(value: Fraction, down: bool) -> str:
-    """The exact fraction; sums of very unlike fractions, which no reader could spell out, are rounded towards privacy."""
+    """The exact fraction; sums of very unlike fractions, which no reader could write out, are rounded towards privacy."""
     if value.denominator.bit_length() > LARGEST_SPELLED:
         scaled = value * 10**30
         value = Fraction(floor(scaled) if down else -floor(-scaled), 10**30)

@@ -1,4 +1,4 @@
-r"""The ledger: what was spent of a budget, remembered before anything is drawn and never forgotten.
+r"""Ledger of the spends of a budget, recorded before anything is sampled and never forgotten.
 
 A dataset has a budget: what all releases together may cost one unit. Losses add up under composition, so a release with parts
 :math:`(\varepsilon_i, \delta_i)` is recorded as :math:`\sum \varepsilon_i, \sum \delta_i`, in exact fractions, if everything
@@ -8,7 +8,7 @@ release that breaks off later stays recorded: some of it may have been drawn.
 The budget has one meaning: between which tables, and how far apart values may be in each column
 (:mod:`noisewright.releases.ledger._recording`).
 
-Scope ``dataset``: every release counts for everybody. Scope ``unit``: it counts for the units that take part in it, so people
+Scope ``dataset``: every release counts for everyone. Scope ``unit``: it counts for the units that take part in it, so people
 who come later have the whole budget. Units are remembered under a keyed hash, and nothing is said about any single one.
 
 >>> import tempfile
@@ -134,9 +134,9 @@ class Ledger:
     """A ledger in one file or in a PostgreSQL database, made with a secret key of its own if it is not there.
 
     ``path``: a file, or ``postgresql://USER@HOST/DATABASE``. Without one it is the ledger of this user
-    (``$NOISEWRIGHT_LEDGER``, or a file in the home folder). Every call opens it again and waits up to ``wait`` seconds for other
-    processes, so an object may be shared by threads, forked and pickled. ``witness``: a file that keeps the heads of the chain in
-    addition to that of this user (:mod:`noisewright.releases.ledger.homes.witness`).
+    (``$NOISEWRIGHT_LEDGER``, or a file in the home folder). Every call opens it again and waits up to ``wait`` seconds
+    for other processes, so an object may be shared by threads, forked and pickled. ``witness``: a file that keeps the
+    heads of the chain in addition to this user's (:mod:`noisewright.releases.ledger.homes.witness`).
     """
 
     def __init__(
@@ -181,10 +181,10 @@ class Ledger:
         charged: Callable[[], Mapping[str, Any]] | None = None,
         adopting: bool = False,
     ) -> Result:
-        """Run one transaction, again if others get in its way; what it records is added to the chain, then to the witnesses.
+        """Run one transaction, again if others get in its way; its records are added to the chain, then to the witnesses.
 
-        What an older ledger holds is added to the chain first. ``charged``: what a witness is told of a spend. ``adopting``: it
-        may go on although a witness knows better.
+        The content of an older ledger is added to the chain first. ``charged``: the witness's record of a spend.
+        ``adopting``: it may go on although a witness knows better.
         """
         for left in reversed(range(TRIES)):
             try:
@@ -217,7 +217,7 @@ class Ledger:
         return result
 
     def _check_recorded(self, head: Head) -> None:
-        """Refuse a transaction whose commit was not answered, unless the chain holds what it recorded."""
+        """Refuse a transaction whose commit was not answered, unless the chain holds its record."""
         try:
             with self.opened() as db, trying(db):  # which waits until the commit has ended
                 recorded = place_of(db, head.digest.hex()) is not None
@@ -239,7 +239,9 @@ class Ledger:
             raise lost(self.path, f"{witness.path} has seen record {one.number} of it at {one.time}")
 
     def _unknown(self, db: Database) -> Iterator[tuple[Witness, Sighting]]:
-        """Yield what the witnesses have seen and the chain does not hold; a head on the chain vouches for all before it."""
+        """Yield heads that the witnesses have seen and the chain does not hold; a head on the chain vouches for all
+        before it.
+        """
         identity, chained = _identity(db, self.path), has_chain(db)
         for witness in self.witnesses:
             late = []
@@ -251,13 +253,13 @@ class Ledger:
 
     def check_witnesses(self) -> int:
         """Refuse a ledger of which a witness has seen a later head; the number of heads that the witnesses have of it."""
-        with self.opened() as db, trying(db):  # nobody commits while the witnesses are read
+        with self.opened() as db, trying(db):  # no one commits while the witnesses are read
             self._check_witnesses(db)
             identity = _identity(db, self.path)
             return sum(len(witness.seen(identity)) for witness in self.witnesses)
 
     def forgotten(self) -> list[Lost]:
-        """Return what the witnesses have seen of this ledger, and the ledger does not hold."""
+        """Return heads of this ledger that the witnesses have seen and the ledger does not hold."""
         with self.opened() as db, trying(db):
             return [lost_from(one) for one in {one.head: one for _, one in self._unknown(db)}.values()]
 
@@ -284,7 +286,7 @@ class Ledger:
     def adopt(self, lost: Sequence[Lost], reason: str) -> int:
         """Charge what an older copy has forgotten, and record the heads that it lost; the number of releases charged.
 
-        For an owner without a newer copy: what is charged may go beyond the budget, and is not given back.
+        For an owner without a newer copy: the charge may go beyond the budget, and is not given back.
         """
         check_text(reason, "the reason")
         with self.opened() as db:
@@ -367,8 +369,9 @@ class Ledger:
 
         ``policy`` is a digest of the policy. With scope ``unit``, ``units`` are the identifiers of those who take part, in
         any order; one that comes twice is charged once. ``terms``: the budget as :meth:`set_budget` takes it, and which other
-        datasets are charged also. ``made_of``: the data, by which :meth:`made_before` knows them again, and which are refused if
-        another dataset was charged for them. All of it is recorded, budget, protected distances and prices, or nothing.
+        datasets are charged also. ``made_of``: the data, by which :meth:`made_before` knows them again, and which are
+        refused if another dataset was charged for them. All of it is recorded, budget, protected distances and privacy
+        costs, or nothing.
         """
         return self._spent(dataset, items, release_id, policy, units, terms, writing, made_of)
 
@@ -381,7 +384,9 @@ class Ledger:
         terms: Terms | None = None,
         made_of: Input | None = None,
     ) -> Spend:
-        """What :meth:`spend` would answer now: the same questions in the same transaction, which is then undone."""
+        """Return the answer that :meth:`spend` would give now: the same questions in the same transaction, which is
+        then undone.
+        """
         return self._spent(dataset, items, f"rehearsal-{secrets.token_hex(16)}", "", units, terms, trying, made_of)
 
     def _spent(
@@ -475,7 +480,7 @@ class Ledger:
         db.execute("INSERT INTO finishes (release, time, output) VALUES (?, ?, ?)", (found[0], _now(), output))
 
     def is_finished(self, release_id: str) -> bool | None:
-        """Whether a release was finished; None if there is no record of it."""
+        """Return whether a release was finished; None if there is no record of it."""
         with self._reading() as db:
             found = db.execute(
                 "SELECT f.release IS NOT NULL FROM releases r LEFT JOIN finishes f ON f.release = r.number WHERE r.name = ?",
@@ -518,7 +523,7 @@ class Ledger:
             return db.execute("SELECT 1 FROM inputs LIMIT 1").fetchone() is not None
 
     def places(self) -> list[str]:
-        """Where the outputs of releases went, as far as they are folders."""
+        """Return the folders to which the outputs of releases went."""
         with self._reading() as db:
             return [place for (place,) in db.execute("SELECT DISTINCT place FROM inputs WHERE place <> ''")]
 
@@ -572,7 +577,7 @@ class Ledger:
             return said_apart(db, dataset)
 
     def protections(self, dataset: str) -> list[Protected]:
-        """How far apart the values are that the budget is about, for each column, as its first release had it."""
+        """Return the distances between the values that the budget is about, for each column, as its first release had it."""
         with self._reading() as db:
             balance_of(db, self.path, dataset)
             number = db.execute("SELECT number FROM datasets WHERE name = ?", (dataset,)).fetchone()[0]
@@ -615,7 +620,8 @@ class Ledger:
     def fingerprint(self, content: bytes | Iterable[bytes], nonce: bytes) -> str:
         """A keyed hash (HMAC-SHA256) of data that only this ledger can compute; a plain hash would confirm guesses.
 
-        With a fresh ``nonce`` of 32 bytes for each release, two published fingerprints do not tell whether the data are the same.
+        With a fresh ``nonce`` of 32 bytes for each release, two published fingerprints do not show whether the data are
+        the same.
         """
         if len(nonce) != NONCE_BYTES:
             raise ParameterError(f"a nonce has {NONCE_BYTES} bytes.")
@@ -626,7 +632,7 @@ class Ledger:
         return found.hexdigest()
 
     def seal(self, content: bytes) -> str:
-        """A message authentication code (HMAC-SHA256): nobody without this ledger can make it for other content."""
+        """A message authentication code (HMAC-SHA256): no one without this ledger can make it for other content."""
         found = self._hash("lock")
         found.update(content)
         return found.hexdigest()

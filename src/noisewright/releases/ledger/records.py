@@ -1,4 +1,4 @@
-"""What a ledger takes and gives back: charges in; spends, balances and entries out. All numbers are exact fractions."""
+"""Input and output of a ledger: charges in; spends, balances and entries out. All numbers are exact fractions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ UNBOUNDED = ("kept", "changed")
 
 @dataclass(frozen=True)
 class Protected:
-    """How far apart two values of a column, or of several that form one secret, may be and still be protected.
+    """Maximum distance at which two values of a column, or of several that form one secret, are still protected.
 
     ``distance`` None: any two values, however far apart. ``unit``: of the distance, or the name of its metric.
 
@@ -64,13 +64,13 @@ class Protected:
 
     @property
     def words(self) -> str:
-        """Which values are protected."""
+        """Description of the protected values."""
         return phrases.apart(self.record)
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The budget of a dataset as a policy says it: what all releases may cost one unit, and between which tables.
+    """The budget of a dataset as a policy states it: what all releases may cost one unit, and between which tables.
 
     ``between``: a record of neighbours, as a certificate has it, or a description in free words.
     """
@@ -87,7 +87,8 @@ class Terms:
 
 @dataclass(frozen=True)
 class Charge:
-    """One part of a release: what it costs one unit, and between which values that is promised (``guarantee``, in words).
+    """One part of a release: its privacy cost for one unit, and between which values that is guaranteed (``guarantee``,
+    in words).
 
     ``protected``: the same for columns, so that a dataset keeps to it. A column that is released as it is has the kind "kept",
     one that is changed without an epsilon the kind "changed"; neither is bounded by anything.
@@ -122,13 +123,15 @@ class Earlier:
     place: str
 
     def in_words(self) -> str:
-        """When it was made, and where it went."""
+        """Describe when it was made, and where it went."""
         return f"{self.time}, {f'to {self.place}' if self.place else 'into memory'}"
 
 
 @dataclass(frozen=True)
 class Spend:
-    """A spend that is on the disk. With scope ``unit``, what is left is that of a unit that took part in every release."""
+    """A spend that is on the disk. With scope ``unit``, the remaining budget is that of a unit that took part in every
+    release.
+    """
 
     release_id: str
     dataset: str
@@ -141,7 +144,8 @@ class Spend:
 
 @dataclass(frozen=True)
 class Balance:
-    """Budget, spent and left of one unit, between :attr:`between`: neighbours, and how far apart they are in each column so far.
+    """Budget, spent and left of one unit, between :attr:`between`: neighbours, and how far apart they are in each
+    column so far.
 
     With scope ``unit``, ``spent`` is that of a unit that took part in every release, and every unit has at least ``left``.
     """
@@ -187,7 +191,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class BudgetEvent:
-    """When a budget was set or changed, and to what."""
+    """Date of a budget that was set or changed, and its new value."""
 
     time: str
     event: Literal["set", "raised", "lowered"]
@@ -225,12 +229,12 @@ class LedgerRecord:
 
     @property
     def bounded(self) -> bool:
-        """Whether an epsilon was claimed: it is neither kept as it is nor changed without one."""
+        """True if an epsilon was claimed: it is neither kept as it is nor changed without one."""
         return self.kind not in UNBOUNDED
 
 
 def downward(value: Fraction, digits: int = 6) -> str:
-    """A number in at most ``digits`` digits, rounded down: what may be said of a budget that is left.
+    """A number in at most ``digits`` digits, rounded down: for statements about a budget that is left.
 
     >>> downward(Fraction(2, 3)), downward(Fraction(1, 4))
     ('0.666666', '0.25')

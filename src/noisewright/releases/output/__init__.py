@@ -1,4 +1,4 @@
-"""What a release writes: certificate, lock and files, under a hidden name until they are whole; and checking such a folder."""
+"""Output of a release: certificate, lock and files, under a hidden name until they are whole; and checking such a folder."""
 
 from typing import TYPE_CHECKING
 

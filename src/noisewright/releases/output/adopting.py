@@ -1,4 +1,4 @@
-"""Releases that a ledger has lost, from their locks: each with the prices that follow from its policy."""
+"""Releases that a ledger has lost, from their locks: each with the privacy costs that follow from its policy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["adopt"]
 
 
 def adopt(ledger: Ledger, folders: Sequence[str | os.PathLike[str]], reason: str) -> tuple[int, int]:
-    """Charge what witnesses and the locks in these folders know and the ledger does not.
+    """Charge spends that witnesses and the locks in these folders record and the ledger does not.
 
     Return how many heads it had lost, and how many releases were charged.
     """

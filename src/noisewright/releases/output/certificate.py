@@ -1,13 +1,14 @@
-"""The certificate of a release: one document with the certificate of every part, what each part costs, and the total.
+"""The certificate of a release: one document with the certificate of every part, the privacy cost of each, and the total.
 
-``certificate.json`` of a release can be checked by anybody, with ``noisewright verify certificate.json`` or with the exported
-checker alone: :mod:`noisewright.core.certificates.checker.checker_release` proves every part again and that the prices and
-the total follow.
+``certificate.json`` of a release can be checked by anyone, with ``noisewright verify certificate.json`` or with the exported
+checker alone: :mod:`noisewright.core.certificates.checker.checker_release` proves every part again and that the privacy
+costs and the total follow.
 
-A part says ``times``, ``distance`` and ``price``: one unit is in it so many times, and two values that are protected are at most
-``distance`` apart in the metric of the part's certificate ("any": any two values that the certificate is about; "radius": places
-within the radius that the certificate names). Kept columns and answers that are exact are listed, as not protected; so is the
-order of the rows, where it is kept. Where nothing is protected there are no parts, and no total.
+A part says ``times``, ``distance`` and ``price``: one unit is in it at most ``times`` times, and two values that are
+protected are at most ``distance`` apart in the metric of the part's certificate ("any": any two values that the
+certificate is about; "radius": places within the radius that the certificate names). Kept columns and answers that are
+exact are listed, as not protected; so is the order of the rows, where it is kept. Where nothing is protected there are
+no parts, and no total.
 """
 
 from __future__ import annotations
@@ -88,9 +89,9 @@ class ReleaseCertificate:
         return json.dumps(self.document, indent=1, ensure_ascii=True) + "\n"
 
     def verify(self) -> list[str]:
-        """Prove everything again, with integers alone; what is proved, sentence by sentence, or a :class:`CertificateError`.
+        """Prove everything again, with integers alone; the proof, sentence by sentence, or a :class:`CertificateError`.
 
-        A release with floating parts is not proved as a whole; the error then says what is, and what is not.
+        A release with floating parts is not proved as a whole; the error then lists the proved and the unproved parts.
         """
         try:
             return checker.check(dict(self.document)).splitlines()
@@ -110,7 +111,7 @@ class ReleaseCertificate:
 
 
 def _context(column: ColumnPlan) -> dict[str, Any]:
-    """Columns that were changed without an epsilon: by which file, what is promised in its place, and what was measured."""
+    """Columns that were changed without an epsilon: by which file, the guarantee in its place, and what was measured."""
     stated: Any = None if column.mechanism is None else column.mechanism.guarantee
     return {
         "columns": list(column.names),

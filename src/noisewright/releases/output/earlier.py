@@ -1,8 +1,9 @@
 """An earlier release of the same data under the same policy: found where it went, read, and copied to other formats.
 
-A second draw of the same data costs the whole price again and tells recipients more than one draw did, so nobody makes it by
-mistake. The ledger knows the data again (:meth:`~noisewright.releases.ledger.ledger.Ledger.made_before`) and where the output
-went; a folder that was moved is also found beside the new output. What is read is only what the ledger itself sealed.
+A second draw of the same data costs the whole privacy cost again and discloses more to recipients than one draw did, so no one
+makes it by mistake. The ledger has the data again (:meth:`~noisewright.releases.ledger.ledger.Ledger.made_before`) and
+where the output went; a folder that was moved is also found next to the new output. Only files that the
+ledger itself sealed are read.
 """
 
 from __future__ import annotations
@@ -63,15 +64,15 @@ class Written:
         return next(iter(sorted(self.folder.glob("data.*"))), None)
 
     def is_stored_as(self, format: OutputFormat) -> bool:
-        """Whether the released table, if there is one, is in this format."""
+        """Return whether the released table, if there is one, is in this format."""
         return self.table is None or self.table.name == f"data.{format}"
 
 
 def read_folder(folder: str | os.PathLike[str], plan: Plan, content: bytes, book: Ledger) -> Written | None:
     """The release in a folder, if it is of these data under this policy and the folder holds just the files that were written.
 
-    ``content``: the SHA-256 of the data. Only the ledger that recorded the release can tell: it sealed the lock, which lists all
-    files.
+    ``content``: the SHA-256 of the data. Only the ledger that recorded the release can confirm it: it sealed the lock, which
+    lists all files.
     """
     path = Path(folder)
     try:
@@ -99,7 +100,8 @@ def find_written(
 ) -> Written | None:
     """The release of these data under this policy, wherever it is; in the wanted format, if one has it.
 
-    :class:`ParameterError` if the ledger knows of one that is not where it was written: a new draw would cost its price again.
+    :class:`ParameterError` if the ledger has of one that is not where it was written: a new draw would cost its privacy
+    cost again.
     """
     if not content:
         return None
@@ -127,7 +129,7 @@ def _gone(earlier: Earlier) -> str:
 
 
 def paid_before(plan: Plan, book: Ledger) -> list[str]:
-    """What to think about where other data, or the same rows in other bytes, were released under this policy before."""
+    """Return a warning where other data, or the same rows in other bytes, were released under this policy before."""
     return [
         f"{plan.policy.dataset!r} was released under this policy before ({earlier.in_words()}), from other bytes, and a release "
         "costs its price again; of the same rows in another file, use that one: --format copies it for nothing."
@@ -156,7 +158,7 @@ def unknown_again(source: Source, content: bytes) -> list[str]:
 
 
 def in_place(there: Written, format: OutputFormat, replace: bool, content: bytes, book: Ledger) -> Written:
-    """The release that lies at the output itself, in another format; nobody loses the one that is there by mistake."""
+    """The release that lies at the output itself, in another format; no one loses the one that is there by mistake."""
     assert there.table is not None
     if not replace:
         raise ParameterError(
@@ -169,7 +171,9 @@ def in_place(there: Written, format: OutputFormat, replace: bool, content: bytes
 def converted(
     found: Written, output: str | os.PathLike[str], format: OutputFormat, replace: bool, content: bytes, book: Ledger
 ) -> Written:
-    """The same rows in another format: nothing is drawn and nothing spent. Refused where that would be no other format."""
+    """Return the same rows in another format: nothing is drawn and nothing spent. Refused where that would not be
+    another format.
+    """
     table = found.table
     if table is None or found.is_stored_as(format) or table.is_dir():
         raise ParameterError(

@@ -1,14 +1,14 @@
-"""The folder of a release, checked as a whole: that its certificate is about the files that lie beside it.
+"""The folder of a release, checked as a whole: that its certificate is about the files that lie next to it.
 
-``certificate.json`` alone proves arithmetic about the parts that it lists. Somebody who rewrites the whole file can leave a part
-out and state a smaller total, and the rest is still proved. So the folder is checked against its ``policy.lock``:
+``certificate.json`` alone proves arithmetic about the parts that it lists. Someone who rewrites the whole file can leave a part
+out and state a smaller total, and the rest is still proved. Therefore the folder is checked against its ``policy.lock``:
 
 * the folder holds the files that the lock lists and no others, each has the SHA-256 that is stated there, and so has the lock;
-* the policy in the lock, planned again, gives the parts, prices and total of the certificate, the same kept columns, and the
-  columns of the released table.
+* the policy in the lock, planned again, gives the parts, privacy costs and total of the certificate, the same kept
+  columns, and the columns of the released table.
 
-Somebody who rewrites all files can still make them agree with each other. Only the ledger ends that: it sealed the lock, and it
-recorded the release with its policy, the price of every part and the digest of the certificate.
+Someone who rewrites all files can still make them agree with each other. Only the ledger ends that: it sealed the lock, and it
+recorded the release with its policy, the privacy cost of every part and the digest of the certificate.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ PART = ("name", "kind", "statistic", "columns", "protects", "times", "distance",
 
 @dataclass(frozen=True)
 class FolderCheck:
-    """What was found: ``agreed`` says what holds, ``problems`` what does not. The proof of the certificate is apart."""
+    """Findings of a check: ``agreed`` lists true statements, ``problems`` false ones. The proof of the certificate is apart."""
 
     agreed: tuple[str, ...]
     problems: tuple[str, ...]
     unchecked: tuple[str, ...] = ()
-    """What could not be looked at, because a public file is not here."""
+    """Files that could not be examined, because a public file is not here."""
 
 
 def verify_folder(folder: Path, ledger: Ledger | None = None) -> FolderCheck:
@@ -117,7 +117,7 @@ def _planned(lock: Lock, complete: bool, counts_are_public: bool) -> tuple[Plan 
 
 
 def _about(plan: Plan, certificate: ReleaseCertificate, lock: Lock) -> list[str]:
-    """Where the certificate differs from the one that the plan gives."""
+    """Describe the differences of the certificate from the plan's certificate."""
     try:
         stated: Any = checker.current(dict(certificate.document))
     except (checker.NotProved, LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:
@@ -140,7 +140,7 @@ def _about(plan: Plan, certificate: ReleaseCertificate, lock: Lock) -> list[str]
 
 
 def _part(part: Any) -> dict[str, Any]:
-    """What must agree: proofs may differ between versions of the program, but not what is claimed."""
+    """Return the fields that must agree: proofs may differ between versions of the program, but claims may not."""
     if not isinstance(part, dict) or not isinstance(part.get("certificate"), dict):
         return {"name": None}
     try:

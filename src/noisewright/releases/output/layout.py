@@ -1,4 +1,4 @@
-"""The files of a release: what they are called, and whether a folder has just those."""
+"""Files of a release: their names, and the check that a folder has just those."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ CERTIFICATE, REPORT, ANSWERS = "certificate.json", "report.html", "answers"
 
 
 def has_its_files(plan: Plan, outputs: Collection[str]) -> bool:
-    """Whether these are the names of the files that a release under this plan has: no more and no fewer."""
+    """Return whether these are the names of the files that a release under this plan has: no more and no fewer."""
     tables = [name for name in outputs if name in {f"data.{ending}" for ending in get_args(OutputFormat)}]
     wanted = {CERTIFICATE, REPORT, *answer_files(plan), *tables}
     return len(tables) == bool(plan.columns) and set(outputs) == wanted
 
 
 def answer_files(plan: Plan) -> list[str]:
-    """Where the answers are written, in their order."""
+    """Return the paths of the answers, in their order."""
     return [f"{ANSWERS}/{_slug(query.name, place)}.csv" for place, query in enumerate(plan.queries)]
 
 

@@ -1,12 +1,12 @@
-"""``policy.lock``: what a release was made with, so that it can be told apart from another one and its files checked.
+"""``policy.lock``: what a release was made with, so that it can be distinguished from another one and its files checked.
 
 It holds the program's versions, the policy and its digest, the names and types of the columns that it uses (and of no others),
-the engine, where random bits came from, the time, and the SHA-256 of every file that was written, also of each file of a table in
-many. The data are named by a *keyed* fingerprint only (an HMAC under the ledger's secret key, with a nonce of its own): a plain
-hash of a table of which all but one value is known would confirm a guess of that value, and one without a nonce would tell
-whether the table changed between two releases. The lock of a release ends with a seal, another HMAC under that key: whoever
-changes a file and its hash in the lock cannot make it. It also keeps the head of the ledger's chain: a ledger that does not know
-this head has lost what it recorded before.
+the engine, where random bits came from, the time, and the SHA-256 of every file that was written, also of each file of
+a table in many. The data are named by a *keyed* fingerprint only (an HMAC under the ledger's secret key, with a nonce
+of its own): a plain hash of a table of which all but one value is known would confirm a guess of that value, and one
+without a nonce would show whether the table changed between two releases. The lock of a release ends with a seal,
+another HMAC under that key: anyone who changes a file and its hash in the lock cannot make it. It also keeps the head
+of the ledger's chain: a ledger that does not know this head has lost what it recorded before.
 
 >>> import tempfile
 >>> from noisewright.releases.ledger.ledger import Ledger
@@ -82,29 +82,29 @@ Seal = Callable[[bytes], str]
 
 @dataclass(frozen=True)
 class Given:
-    """What a release was made from."""
+    """Input of a release."""
 
     fingerprint: str
     """The ledger's keyed fingerprint of the data, with the nonce."""
     nonce: bytes
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
-    """Of the table's columns that the policy uses."""
+    """Types of the table's columns that the policy uses."""
     rows: int | None = None
-    """How many the table has, where that is public."""
+    """Number of rows of the table, where that is public."""
     resources: tuple[Resource, ...] = ()
     """The public files that were used."""
 
 
 @dataclass(frozen=True)
 class Making:
-    """How a release was made."""
+    """Circumstances of a release."""
 
     release: str
     """Its name in the ledger."""
     engine: str
     simulated: bool = False
     seed: int | None = None
-    """Of a simulation, never of a release."""
+    """Seed of a simulation, never of a release."""
     at: datetime | None = None
     """When; None: now."""
 
@@ -121,7 +121,7 @@ class Making:
 
 @dataclass(frozen=True)
 class Sealing:
-    """What the ledger adds to the lock of a release: its seal, and the head of its chain."""
+    """Additions of the ledger to the lock of a release: its seal, and the head of its chain."""
 
     seal: Seal
     head: str | None = None
@@ -206,19 +206,21 @@ class Lock:
         return json.dumps(self.document, indent=1, ensure_ascii=True) + "\n"
 
     def sealed_by(self, seal: Seal) -> bool:
-        """Whether the ledger with this seal made the lock, and nobody changed it since."""
+        """Return whether the ledger with this seal made the lock, and no one changed it since."""
         stated = self.document.get("seal")
         own = seal(_canonical(self.document, "seal", "digest"))
         return isinstance(stated, str) and hmac.compare_digest(stated.encode(), own.encode())
 
     @property
     def intact(self) -> bool:
-        """Whether it has the digest that it states. Whoever changes a lock can state another one; only a seal ends that."""
+        """True if it has the digest that it states. Anyone who changes a lock can state another one; only a seal
+        prevents that.
+        """
         return bool(self.document["digest"] == _digest(self.document))
 
     @property
     def nonce(self) -> bytes:
-        """What the fingerprint of the data begins with."""
+        """Nonce with which the fingerprint of the data begins."""
         try:
             return bytes.fromhex(self.document["nonce"])
         except ValueError:
@@ -230,7 +232,7 @@ class Lock:
         try:
             content = base64.b64decode(self.document["schema"], validate=True)
             schema = pa.ipc.read_schema(pa.py_buffer(content))
-            return dict(zip(schema.names, schema.types, strict=True))  # names that are no text come out only here
+            return dict(zip(schema.names, schema.types, strict=True))  # names that are not text come out only here
         except (ValueError, OSError, pa.ArrowException):
             raise FileFormatError("the policy.lock is incomplete or malformed: look at schema.") from None
 
@@ -243,7 +245,7 @@ class Lock:
             raise FileFormatError("the policy.lock is incomplete or malformed: look at resources.") from None
 
     def foreign(self, folder: Path) -> list[str]:
-        """The names of files and folders in ``folder`` that are no part of this release."""
+        """Return the names of files and folders in ``folder`` that are not part of this release."""
         return list(_foreign(folder, self))
 
     def changed(self, folder: Path) -> list[str]:
@@ -288,7 +290,7 @@ class Lock:
 
     @property
     def simulated(self) -> bool:
-        """Whether it was a simulation, which is not for release."""
+        """True if it was a simulation, which is not for release."""
         return bool(self.document["randomness"] != RELEASE_RANDOMNESS)
 
 
@@ -302,7 +304,8 @@ def file_digest(path: Path) -> str:
 
 
 def foreign_file(folder: Path) -> str | None:
-    """The name of something in ``folder`` that is no part of an earlier release there; None if all of it is, or it is empty.
+    """Return the name of something in ``folder`` that is not part of an earlier release there; None if all of it is, or
+    it is empty.
 
     It goes by the names that the lock of that release lists. A folder without such a lock is all foreign.
     """
@@ -314,7 +317,7 @@ def foreign_file(folder: Path) -> str | None:
 
 
 def _digests(path: Path) -> str | dict[str, str]:
-    """The digest of a file; of a table in many files, that of each, whatever it is called."""
+    """Return the digest of a file; of a table in many files, one for each file."""
     if not path.is_dir():
         return file_digest(path)
     files = sorted(file for file in path.rglob("*") if file.is_file())
@@ -349,7 +352,7 @@ def _foreign(folder: Path, lock: Lock) -> Iterator[str]:
 
 
 def _table_digest(path: Path) -> str:
-    """SHA-256 of the names and digests of all files of a table but the notes that Spark left beside them."""
+    """SHA-256 of the names and digests of all files of a table but the notes that Spark left next to them."""
     total = hashlib.sha256()
     for file in sorted(p for p in path.rglob("*") if p.is_file()):
         name = file.relative_to(path)
@@ -359,7 +362,9 @@ def _table_digest(path: Path) -> str:
 
 
 def _is_note(path: Path) -> bool:
-    """Whether this can only be what Spark leaves: an empty mark of success, or a checksum of the size that its file asks for."""
+    """Return whether this can only be what Spark leaves: an empty mark of success, or a checksum of the size that its
+    file asks for.
+    """
     if path.name == "_SUCCESS":
         return path.stat().st_size == 0
     about = path.with_name(path.name[1:].removesuffix(".crc"))

@@ -1,4 +1,4 @@
-"""What a lock says of the data that a release was made of: a fingerprint under the ledger's key, with a nonce of its own.
+"""Statement of a lock about the data of a release: a fingerprint under the ledger's key, with a nonce of its own.
 
 >>> import tempfile
 >>> import pyarrow as pa
@@ -40,7 +40,7 @@ class Mark:
 
     @classmethod
     def new(cls, book: Ledger | None, content: bytes) -> Mark:
-        """With a nonce of its own: equal data must not look equal in two releases."""
+        """Make a mark with a nonce of its own: equal data must not look equal in two releases."""
         nonce = secrets.token_bytes(NONCE_BYTES)
         return cls(nonce, fingerprint(book, content, nonce), book)
 

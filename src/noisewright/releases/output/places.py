@@ -1,4 +1,4 @@
-"""Where a release reads and writes: no two of its files and folders may be one, or lie inside each other.
+"""Paths that a release reads and writes: no two of its files and folders may be one, or lie inside each other.
 
 All of it is refused before anything is spent. A ledger that an output replaces is a ledger that forgets.
 """

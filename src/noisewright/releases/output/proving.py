@@ -1,7 +1,7 @@
-r"""``verify``: prove a certificate, a file of one, or the folder of a release, and say what is proved.
+r"""``verify``: prove a certificate, a file of one, or the folder of a release, and state the proof.
 
-Nothing is believed but claims and integers: :mod:`noisewright.core.certificates.checker.checker` proves them again. The files of
-a folder must besides be those of one release (:mod:`noisewright.releases.output.folder_check`).
+Nothing is believed but claims and integers: :mod:`noisewright.core.certificates.checker.checker` proves them again. The
+files of a folder must in addition belong to one release (:mod:`noisewright.releases.output.folder_check`).
 
 >>> import noisewright as nw
 >>> found = verify(nw.geometric(epsilon=1, within=(0, 100)).certificate())
@@ -41,7 +41,7 @@ Verifiable = Certificate | ReleaseCertificate | str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Verification:
-    """What is proved, or why it is not."""
+    """Proof, or the reason why there is no proof."""
 
     proved: bool
     claim: str | None
@@ -49,15 +49,15 @@ class Verification:
     reason: str | None
     """Why something is not proved; None where everything is."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What else is known of the certificate or the release, as plain data."""
+    """Other known facts about the certificate or the release, as plain data."""
     folder: FolderCheck | None = None
-    """How the files of a release agree, where a folder was given."""
+    """Agreement of the files of a release, where a folder was given."""
     sound: bool = False
-    """Whether nothing is wrong, although floating parts may not be proved, or nothing may be claimed."""
+    """True if nothing is wrong, although floating parts may not be proved, or nothing may be claimed."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What is proved, sentence by sentence; or what is wrong."""
+        """Sentences about the proof, one by one; or about the problems."""
         if not self.proved:
             wrong = () if self.folder is None else self.folder.problems
             return (*(() if self.reason is None else (self.reason,)), *wrong)
@@ -113,7 +113,7 @@ def verify(
 
 
 def certificate_bytes(path: str | os.PathLike[str]) -> bytes:
-    """What the file of a certificate holds; of a folder, its certificate."""
+    """Return the content of the file of a certificate; of a folder, its certificate."""
     folder = Path(path).is_dir()
     try:
         file = Path(path) / CERTIFICATE if folder else Path(path)
@@ -137,7 +137,7 @@ def examined(
     *,
     recompute: bool = False,
 ) -> Verification:
-    """What is proved by the content of a file; ``path`` says whether it is that of a folder, whose files are looked at too."""
+    """Prove the content of a file; ``path`` says whether it belongs to a folder, whose files are examined too."""
     look_in(Path.cwd(), Path(path).absolute().parent)  # for public files
     folder = Path(path).is_dir()
     try:
@@ -154,7 +154,7 @@ def examined(
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger, create_missing=False)
     files = verify_folder(Path(path), book)
     facts = dict(found.facts)
-    files = replace(  # which speaks of public files itself; nothing is said twice
+    files = replace(  # which covers public files itself; nothing is repeated
         files,
         agreed=tuple(dict.fromkeys([*files.agreed, *facts.pop("here", ())])),
         unchecked=tuple(dict.fromkeys([*files.unchecked, *facts.pop("unchecked", ())])),
@@ -169,7 +169,7 @@ def _no_ledger(ledger: object) -> None:
 
 
 def _document(document: Any, recompute: bool) -> Verification:
-    """What is proved of a certificate, and what is known of the public files that it states."""
+    """Return the proof of a certificate, and the known facts about the public files that it states."""
     if isinstance(document, dict) and document.get("format") == checker.RELEASE:
         found = _release(document)
         return found if "parts" not in found.facts else _with_public_files(found, document, recompute)
@@ -195,7 +195,9 @@ def _document(document: Any, recompute: bool) -> Verification:
 
 
 def _with_public_files(found: Verification, document: dict[str, Any], recompute: bool) -> Verification:
-    """The same, with which of the public files that a certificate states are here, and what it states about those."""
+    """The same, with which of the public files that a certificate states are here, and the statements of the
+    certificate about them.
+    """
     if not any("resources" in one for one in (document, *(part["certificate"] for part in document.get("parts", [])))):
         return found
     from noisewright.releases.output.recomputing import look_everywhere, public_files, recomputed
@@ -215,7 +217,7 @@ def _with_public_files(found: Verification, document: dict[str, Any], recompute:
 
 
 def _release(document: dict[str, Any]) -> Verification:
-    """What is proved of a whole release; with floating parts, what of it is not."""
+    """Return the proof of a whole release; with floating parts, what of it is not proved."""
     stated = document.get("between")  # in version 1, a sentence
     try:
         document = checker.current(document)
@@ -270,7 +272,7 @@ def _release(document: dict[str, Any]) -> Verification:
 
 
 def _limits(stated: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what a release leaves unprotected or unproved, with a heading for each."""
+    """Return the limits of a release, unprotected and unproved parts, with a heading for each."""
     rows = [("In the file", stated["corrected"])] if "corrected" in stated else []
     rows += [(phrases.OPEN, stated["public"])] if stated["parts"] and stated["public"] else []
     if stated["simulated"]:

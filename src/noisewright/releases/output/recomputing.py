@@ -1,8 +1,8 @@
-"""What certificates state about public files, computed again where the files are here: the last thing that ``verify`` does.
+"""Recomputation of statements about public files, where the files are here: the last step of ``verify``.
 
-A proof that rests on a number about a public file, such as the slope of an embedding, says that the number is stated. Whoever
-has the file need not believe it. Parts of products and of releases are looked at too, and what several of them state alike is
-computed once.
+A proof that rests on a number about a public file, such as the slope of an embedding, says that the number is stated.
+Anyone who has the file need not believe it. Parts of products and of releases are examined too, and what several of
+them state alike is computed once.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ FOLDERS = Addresses(
 )
 """Functions that return the folders where public files of a domain lie."""
 UNASKED = 5.0
-"""What takes longer than so many seconds is computed only when that is asked for."""
+"""Duration in seconds beyond which a computation runs only on request."""
 
 
 @dataclass(frozen=True)
 class Recomputed:
-    """What agreed, what would have taken too long, and what does not hold; in words."""
+    """Results in words: agreements, checks that would have taken too long, and failures."""
 
     agreed: tuple[str, ...] = ()
     unchecked: tuple[str, ...] = ()
@@ -49,13 +49,13 @@ def look_everywhere() -> None:
 
 
 def public_files(document: Mapping[str, Any]) -> list[Resource]:
-    """The public files that a certificate, or the parts of that of a release, state."""
+    """The public files that a certificate, or the parts of a release's certificate, state."""
     certificates = [document, *(part["certificate"] for part in document.get("parts", []))]
     return list(dict.fromkeys(Resource.from_json(file) for one in certificates for file in one.get("resources", [])))
 
 
 def recomputed(document: Mapping[str, Any], however_long: bool = False) -> Recomputed:
-    """Compute again what a proved certificate states about public files that are here."""
+    """Compute again the statements of a proved certificate about public files that are here."""
     agreed: list[str] = []
     unchecked: list[str] = []
     for certificate in _single(document):

@@ -1,9 +1,9 @@
-"""What a ledger knows of the folder of a release, and the last step of a release whose process died before it could take it.
+"""Ledger records about the folder of a release, and the last step of a release whose process died before it could take it.
 
-The last step of a release is a note in the ledger that its output is complete. A process that is killed after the output appeared
-and before that note leaves a release that is whole in every way but this. The ledger itself can tell: it sealed the lock, the
-lock lists every file, and nobody without the ledger's key can make such a lock. So whoever next looks at the folder with the
-ledger takes the step.
+The last step of a release is a note in the ledger that its output is complete. A process that is killed after the
+output appeared and before that note leaves a release that is whole in every way but this. The ledger itself can
+confirm it: it sealed the lock, the lock lists every file, and no one without the ledger's key can make such a lock. Therefore
+anyone who next looks at the folder with the ledger takes the step.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ __all__ = ["FolderRecord", "belongs_to", "check_locks", "check_record", "complet
 
 @dataclass(frozen=True)
 class FolderRecord:
-    """What a ledger has to say of a folder: at which record its lock ends (None: the lock is older than chains), or a problem."""
+    """Statement of a ledger about a folder: the record at which its lock ends (None: the lock is older than chains), or
+    a problem.
+    """
 
     folder: str
     release: str | None = None
     record: int | None = None
     completed: bool = False
-    """Whether its last step was missing, and was taken now."""
+    """True if its last step was missing, and was taken now."""
     problem: str | None = None
 
 
@@ -47,7 +49,7 @@ def sealed_lock(folder: Path, ledger: Ledger) -> Lock | None:
 
 
 def check_locks(ledger: Ledger, output: str | os.PathLike[str] | None) -> None:
-    """Refuse a ledger of which a lock beside the output, or at a recorded place or beside it, keeps a later head."""
+    """Refuse a ledger of which a lock next to the output, or at a recorded place or next to it, keeps a later head."""
     places = [Path(place) for place in ledger.places()] + ([] if output is None else [Path(os.path.realpath(output))])
     found = dict.fromkeys(places)
     for parent in dict.fromkeys(place.parent for place in places):
@@ -58,7 +60,7 @@ def check_locks(ledger: Ledger, output: str | os.PathLike[str] | None) -> None:
 
 
 def belongs_to(ledger: Ledger | None, folder: Path) -> bool:
-    """Whether a folder is surely a release that this ledger sealed: all of its files, and no other."""
+    """Return whether a folder is surely a release that this ledger sealed: all of its files, and no other."""
     if ledger is None:
         return False
     try:

@@ -1,8 +1,8 @@
 """Files that rows point to, such as pictures: they belong to the data, so their contents belong to the digest of the data.
 
 A table of paths is the same table after all pictures were replaced. Therefore the contents follow the table in its digest, in
-the order of the rows. Whoever changes a file between that and the end of the drawing is noticed by the file's inode, size and
-times, as for the files of a table.
+the order of the rows. Anyone who changes a file between that and the end of the drawing is noticed by the file's inode,
+size and times, as for the files of a table.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class References:
         self._stamps: bytes | None = None
 
     def contents(self) -> Iterator[bytes]:
-        """Yield the SHA-256 of every file in the order of the rows, and note what tells of a change."""
+        """Yield the SHA-256 of every file in the order of the rows, and note marks of a change."""
         stamps = hashlib.sha256()
         for path in self._paths():
             stamp, content = _read(path)

@@ -1,4 +1,5 @@
-"""Outputs that appear whole: a folder is filled under a hidden name beside its target, then takes the target's name in one step.
+"""Outputs that appear whole: a folder is filled under a hidden name next to its target, then takes the target's name in
+one step.
 
 >>> import tempfile
 >>> target = Path(tempfile.mkdtemp()) / "released"
@@ -8,15 +9,16 @@
 >>> [path.name for path in target.iterdir()], [path.name for path in target.parent.iterdir()]
 (['certificate.json'], ['released'])
 
-Until :meth:`Staging.publish`, and after anything that goes wrong (an error, Ctrl-C, SIGTERM), there is the old output and nothing
-else. A process that is killed outright leaves its hidden folder behind; the next :class:`Staging` for the same target removes it
-if its process is provably gone: the name holds the process's number, its start time and the boot and container it ran in. A
-folder that was complete (``belongs``: a ledger sealed it) takes the target's name instead, if nothing else has it.
+Until :meth:`Staging.publish`, and after anything that goes wrong (an error, Ctrl-C, SIGTERM), there is the old output
+and nothing else. A process that is killed outright leaves its hidden folder behind; the next :class:`Staging` for the
+same target removes it if its process is provably gone: the name holds the process's number, its start time and the boot
+and container it ran in. A folder that was complete (``belongs``: a ledger sealed it) takes the target's name instead,
+if nothing else has it.
 
 Where a file system cannot exchange two folders in one step, the old output is first renamed to a hidden backup. A crash in the
 moment between the two renames leaves no output under the target's name; the next use puts the backup back, if it is known to
-be what it says (``belongs``: a ledger sealed it). Anybody who may write beside the target can make a folder of that name, so what
-nobody can vouch for is left where it is, and said.
+be what it says (``belongs``: a ledger sealed it). Anybody who may write beside the target can make a folder of that
+name, so what nobody can vouch for is left where it is, and said.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ class Staging:
     """A folder in the making; ``with Staging(target) as staging``: write into ``staging.folder``, then ``staging.publish()``.
 
     ``replace``: an output that is there may be replaced, if it is one and nothing else: an empty folder, or one in which
-    ``foreign`` finds no file that is not of an earlier release. Nobody loses a file of their own to a mistyped name.
+    ``foreign`` finds no file that is not of an earlier release. No one loses a file of their own to a mistyped name.
     ``belongs``: whether a folder that was moved aside is surely an output of ours.
     """
 
@@ -198,9 +200,9 @@ def clean(
     belongs: Callable[[Path], bool] | None = None,
     foreign: Callable[[Path], str | None] = foreign_file,
 ) -> None:
-    """Remove what dead processes left beside ``target``, and put back an output that one of them had just moved aside.
+    """Remove what dead processes left next to ``target``, and put back an output that one of them had just moved aside.
 
-    A backup that nobody vouches for is refused where an output is missing, and is removed only where it is nothing but an output.
+    A backup that no one vouches for is refused where an output is missing, and is removed only where it is only an output.
     """
     unknown = None
     with suppress(OSError):

@@ -30,7 +30,9 @@ def write_cells(table: pa.Table, file: TextIO) -> None:
 
 
 def read_answer(path: Path, query: QueryPlan) -> pa.Table:
-    """An answer as it was written: its groups are of the types that the policy gives them, and the rest are numbers and dates."""
+    """An answer as it was written: its groups are of the types that the policy gives them, and the rest are numbers and
+    dates.
+    """
     texts = {harmless_name(key.column): pa.string() for key in query.statistics[0].keys if is_text(key.array().type)}
     source = source_of(path, texts)
     table = pa.Table.from_batches(source.batches(source.schema.names), source.schema)

@@ -1,4 +1,4 @@
-"""Policies: what a TOML file may say, and what is said about it when it is wrong."""
+"""Policies: the content of a TOML file, and the messages about errors in it."""
 
 from typing import TYPE_CHECKING
 

@@ -99,7 +99,7 @@ def _datasets(value: Any) -> tuple[str, ...]:
 
 
 def writable(words: str) -> bool:
-    """Whether a text can be written to a file: no half of a character."""
+    """Return whether a text can be written to a file: no half of a character."""
     try:
         words.encode()
     except UnicodeEncodeError:
@@ -136,7 +136,7 @@ IS_LABELS = {"type": "array", "items": IS_LABEL, "minItems": 1, "uniqueItems": T
 
 
 def label(value: Any) -> Scalar:
-    """A value that a column may hold: text, a whole number, a float or a boolean."""
+    """A value that a column may hold: text, an integer, a float or a boolean."""
     value = plain(value)
     if isinstance(value, (Decimal, float, Fraction)):
         value = _as_float(value)
@@ -225,7 +225,7 @@ def _parameter(value: Any, depth: int = 0) -> Any:
 
 
 def _as_float(value: float | Decimal | Fraction) -> float:
-    """The nearest float; not a number where there is none."""
+    """The nearest float; not a number where none exists."""
     try:
         return float(value)
     except (OverflowError, ValueError):

@@ -1,4 +1,4 @@
-r"""Where a key of a TOML file is written, so that an error can name the line.
+r"""Positions of keys in a TOML file, so that an error can name the line.
 
 The standard library reads TOML and forgets where each value stood. This module walks the same text once more and remembers
 the place of every key, table and array element, by the path under which it is found in the data that ``tomllib`` returns:
@@ -41,17 +41,17 @@ class Places:
     def found(self) -> Mapping[Path, tuple[int, int]]:
         """The place of every path that is in the text."""
         walk = _Walk(self.text)
-        # What is found before a fault is right, and an error about the fault itself is tomllib's to tell.
+        # Findings before a fault are right, and tomllib reports the fault itself.
         with suppress(_NotTomlError, RecursionError, ValueError):
             walk.document()
         return walk.places()
 
     def line(self, path: Path) -> int:
-        """The line of ``path``, or that of the nearest table or array around it."""
+        """Return the line of ``path``, or of the nearest table or array around it."""
         return self.place(path)[0]
 
     def place(self, path: Path) -> tuple[int, int]:
-        """Line and column of ``path``, or those of the nearest table or array around it."""
+        """Return line and column of ``path``, or of the nearest table or array around it."""
         path = tuple(path)
         while path and path not in self.found:
             path = path[:-1]
@@ -184,7 +184,7 @@ class _Walk:
                 return
 
     def take(self, pattern: str) -> str:
-        """What ``pattern`` matches here, which is then behind us; empty if it does not match."""
+        """Take the match of ``pattern`` here, which is then behind us; empty if it does not match."""
         found = re.compile(pattern).match(self.text, self.at)
         if not found:
             return ""
@@ -192,7 +192,7 @@ class _Walk:
         return found[0]
 
     def peek(self, sign: str, gap: str) -> bool:
-        """Whether ``sign`` comes after a gap; both are then behind us, or else only the gap."""
+        """Return whether ``sign`` comes after a gap; both are then behind us, or else only the gap."""
         self.take(gap)
         if not self.text.startswith(sign, self.at):
             return False
@@ -205,7 +205,7 @@ class _Walk:
 
 
 def _spelled(key: str) -> str:
-    """The name that a key spells; escapes are read by the reader that reads them for the data."""
+    """The name that a key writes; escapes are read by the reader that reads them for the data."""
     if key[0] == "'":
         return key[1:-1]
     if key[0] != '"':

@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 MOST_EDGES = 4097
-"""Of bins by their edges, of which a query can have 4096."""
+"""Maximum number of bins by their edges; a query can have 4096."""
 MOST_WEIGHTS = 16
 
 IS_NUMBER: dict[str, Any] = {
@@ -80,7 +80,7 @@ def number(value: Any) -> Fraction:
 
 
 def positive(value: Any) -> Fraction:
-    """A number above 0."""
+    """A number positive."""
     found = number(value)
     if found <= 0:
         raise wrong("must be greater than 0; write a number such as 0.5")
@@ -95,7 +95,7 @@ def _chance(value: Any) -> Fraction:
 
 
 def whole(value: Any) -> int:
-    """A whole number from 1 on."""
+    """An integer at least 1."""
     value = plain(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**31:
         raise wrong("must be a whole number from 1 on; write one such as 3")
@@ -128,7 +128,7 @@ PUBLIC_RANGE = (
     "must be two numbers that are public: a range found in the data would give its extreme values away; "
     "write the lowest and the highest value that are possible, such as [0, 120]"
 )
-"""What to say to somebody who wants the range taken from the data."""
+"""Message to someone who wants the range taken from the data."""
 
 IS_PLACE: dict[str, Any] = {
     "anyOf": [*IS_NUMBER["anyOf"], {"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]
@@ -194,7 +194,7 @@ def _places(value: Any) -> tuple[Any, ...]:
 
 
 def _rising(places: tuple[Any, ...]) -> bool:
-    """Whether there are two places or more, of one kind, each above the last."""
+    """Return whether there are two places or more, of one kind, each above the last."""
     try:
         return len(places) >= 2 and all(a < b for a, b in pairwise(places))
     except TypeError:  # a number and a date, a date and a time, or a local time and one with an offset

@@ -1,4 +1,4 @@
-"""From what is wrong with a policy to sentences that name the file, the line, the key, what it must be and what to write.
+"""Sentences about problems of a policy: the file, the line, the key, its valid values and a correction.
 
 >>> report = Report("clinic.toml", {"budget": {"epsilon": -1}}, locate("[budget]\\nepsilon = -1"))
 >>> report.sentence(("budget", "epsilon"), "must be greater than 0; write a number such as 0.5")
@@ -55,7 +55,7 @@ class Report:
 
 
 def problems_of(error: ValidationError, keys: Keys) -> list[Problem]:
-    """What Pydantic found, in our words."""
+    """Return the findings of Pydantic in our words."""
     found: list[Problem] = []
     for detail in error.errors(include_url=False, include_input=False):
         path: Path = tuple(detail["loc"])
@@ -70,14 +70,14 @@ def problems_of(error: ValidationError, keys: Keys) -> list[Problem]:
 
 
 def _misplaced(path: Path, keys: Keys) -> str | None:
-    """What to say of a key of the policy itself that stands in one of its tables, which in TOML goes on to the next one."""
+    """Return the message about a key of the policy itself in one of its tables, which in TOML goes on to the next one."""
     if len(path) < 2 or path[-1] not in keys(()):
         return None
     return "belongs to the policy itself; write it at the top of the file, before the first line in square brackets"
 
 
 def unknown(key: str, known: Sequence[str]) -> str:
-    """What to say of a key that is none of those that are known."""
+    """Return the message about a key that is not known."""
     near = meant(key, known)
     return f"is not a known key; {did_you_mean(key, known) if near is None else f'did you mean {near}?'}"
 
@@ -135,7 +135,7 @@ def path_text(path: Path) -> str:
 
 
 def show(value: Any) -> str | None:
-    """A value as it may stand in a sentence; None for what is long."""
+    """Return a value as it may stand in a sentence; None for a long one."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -226,7 +226,7 @@ _SYNTAX = [
     ("Illegal character", "there is a control character; remove it"),
     ("Invalid date or datetime", "a date does not exist; write it like 2024-02-28"),
 ]
-"""What the reader of TOML says, and what we say."""
+"""Messages of the reader of TOML, and ours."""
 
 
 def _syntax(message: str, text: str, name: str) -> str:
@@ -246,7 +246,7 @@ DECIDING = ("keep", "mechanism", "within", "values", "bins")
 
 
 def all_problems(data: dict[str, Any], error: ValidationError, validate: Validate, keys: Keys) -> list[Problem]:
-    """What ``error`` tells, and what is wrong beside it."""
+    """Return the problem of ``error``, and the problems next to it."""
     found = problems_of(error, keys)
     fresh, cut = found, set[Path]()
     for _ in range(4):

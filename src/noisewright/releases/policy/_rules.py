@@ -1,6 +1,6 @@
-"""What must hold between the keys of a policy, beyond the kind of each value.
+"""Rules between the keys of a policy, beyond the kind of each value.
 
-Every rule yields problems (a path from the part it looks at, and the end of a sentence), so that all of them are told at once.
+Every rule yields problems (a path from the part it looks at, and the end of a sentence), so that all of them are given at once.
 A sentence about a key that is not there begins with "is missing".
 """
 
@@ -30,7 +30,7 @@ MOST_KEYS = 1_000
 
 
 def size_rules(data: Mapping[str, Any]) -> Iterator[Problem]:
-    """A policy is of a size that can be read and planned; what is larger is not looked at any further."""
+    """A policy is of a size that can be read and planned; a larger one is not examined any further."""
     for key, most in MOST.items():
         part = data.get(key)
         if isinstance(part, (list, tuple, dict)) and len(part) > most:
@@ -47,7 +47,7 @@ def size_rules(data: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def unit_rules(unit: UnitPolicy) -> Iterator[Problem]:
-    """Rows belong together only by a column that says so."""
+    """Rows belong together only by a column that states so."""
     if unit.rows > 1 and unit.column is None:
         yield ("column",), f'is missing: rows = {unit.rows} needs to know whose rows they are; write column = "patient"'
 
@@ -132,7 +132,7 @@ def _other_rules(column: ColumnPolicy, accepted: Accepts, found: Mapping[str, An
 
 
 def _instead(key: str, given: object) -> str:
-    """What to write in the place of a parameter of the mechanism: the same number, where it is one."""
+    """Return the text to write in the place of a parameter of the mechanism: the same number, where it is one."""
     number = show(given) if is_number(given) and given > 0 else None
     means = "the distance within which two values are to look alike"
     means = means if key == "protect" else "the loss between two values that are protected from each other"
@@ -169,7 +169,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 TAKES = {**NEEDS, "mean": ("column", "within", "weights"), "variance": ("column", "within", "weights")}
 TAKES |= {"histogram": ("column", "within", "values", "bins"), "quantile": (*NEEDS["quantile"], "bins")}
-"""The keys that each aggregate takes, beside those that all take."""
+"""The keys that each aggregate takes, next to those that all take."""
 
 WEIGHTS = {"mean": ("a sum and a count", 2), "variance": ("a sum of squares, a sum and a count", 3)}
 
@@ -177,7 +177,7 @@ QUERY_EXAMPLES = {"column": 'column = "age"', "within": "within = [0, 120]", "qu
 
 
 def query_rules(query: QueryPolicy) -> Iterator[Problem]:
-    """An answer has what its aggregate needs, and nothing that it does not take."""
+    """Check that an answer has the keys that its aggregate needs, and no others."""
     kind = query.aggregate
     for key in ("column", "within", "quantile", "values", "bins", "weights"):
         given = getattr(query, key) is not None
@@ -212,7 +212,7 @@ def _histogram_rules(query: QueryPolicy) -> Iterator[Problem]:
 
 
 def policy_rules(policy: Policy) -> Iterator[Problem]:
-    """What must hold for the policy as a whole."""
+    """Check the rules for the policy as a whole."""
     if not policy.columns and not policy.queries:
         yield ("columns",), "is missing: nothing would be released; write at least one [[columns]] or [[queries]]"
     if policy.columns and policy.neighbours == "add-remove":
@@ -258,7 +258,7 @@ def _name_rules(policy: Policy) -> Iterator[Problem]:
 
 
 def _budget_rules(policy: Policy) -> Iterator[Problem]:
-    """The stated epsilons and deltas alone may not exceed the budget; what they really cost is for the plan to say."""
+    """The stated epsilons and deltas alone may not exceed the budget; the plan states their real cost."""
     rows = policy.unit.rows
     perturbed = [c for c in policy.columns if c.mechanism is not None and accepts(c.mechanism).takes.priced]
     times = f" (each column counts {rows} times, once for each row of a unit)" if rows > 1 and perturbed else ""

@@ -76,7 +76,7 @@ def _columns(schema: dict[str, Any]) -> None:
 
 
 def _description(parameter: str, takers: Mapping[str, Accepts]) -> str:
-    """Return what a parameter means for each mechanism that takes it, and an example."""
+    """Describe a parameter for each mechanism that takes it, with an example."""
     users: dict[Parameter | None, list[str]] = {}
     for name, taker in takers.items():
         if parameter in taker.allowed:
@@ -90,7 +90,7 @@ def _description(parameter: str, takers: Mapping[str, Accepts]) -> str:
 
 
 def _one(name: str, own: list[str]) -> dict[str, Any]:
-    """What a column must and may have when its mechanism is ``name``."""
+    """Return the keys that a column must and may have when its mechanism is ``name``."""
     accepted = accepts(name)
     needs = [*(["epsilon"] if accepted.takes.priced else []), *(["delta"] if accepted.takes.delta else [])]
     needs += ["protect"] if accepted.takes.budget == "radius" else []

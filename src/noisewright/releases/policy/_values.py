@@ -1,7 +1,7 @@
 """A kind of value that a policy is written in: how it is read, what a schema says of it, and how JSON has it.
 
-A reader raises :func:`wrong` with the end of a sentence, which begins with the key: *must be greater than 0; write ...* Pydantic
-carries it to the top, with the path to the key.
+A reader raises :func:`wrong` with the end of a sentence, which begins with the key: *must be greater than 0; write ...*
+Pydantic carries it to the top, with the path to the key.
 
 >>> def even(value: int) -> int:
 ...     if value % 2:
@@ -35,7 +35,7 @@ from noisewright.releases.policy._locate import Path
 __all__ = ["LONGEST_LIST", "Problem", "ValueType", "each", "inner_problems", "jsonable", "listed", "plain", "wrong"]
 
 Problem = tuple[Path, str]
-"""Where something is wrong, and the end of the sentence that says what."""
+"""Place of a problem, and the end of the sentence about it."""
 
 LONGEST_LIST = 10_000_000
 """No mechanism takes more labels than this."""
@@ -63,12 +63,12 @@ def wrong(*problems: Problem | str) -> PydanticCustomError:
 
 
 def inner_problems(error: PydanticCustomError, *head: str | int) -> list[Problem]:
-    """The problems that a :func:`wrong` carries, told from ``head`` on."""
+    """Return the problems that a :func:`wrong` carries, with paths that begin with ``head``."""
     return [((*head, *path), told) for path, told in (error.context or {})["problems"]]
 
 
 def each(values: Iterable[Any], read: Callable[[Any], Any]) -> Iterator[Any]:
-    """Every value of a list, read; a problem is told with the position it is at."""
+    """Every value of a list, read; a problem is given with the position it is at."""
     for position, value in enumerate(values):
         try:
             yield read(value)
@@ -92,7 +92,7 @@ def plain(value: Any) -> Any:
 
 
 def jsonable(value: Any) -> Any:
-    """What JSON has for a value of a policy: exact numbers are whole numbers or text such as "1/10"."""
+    """Return the JSON form of a value of a policy: exact numbers are integers or text such as "1/10"."""
     if isinstance(value, (tuple, list)):
         return [jsonable(part) for part in value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What a column may say to its mechanism, read from the signature of the mechanism's constructor.
+"""Parameters of a column for its mechanism, read from the signature of the mechanism's constructor.
 
 A mechanism that is new in the registry is known here at once: its parameters may be written in a policy under their own
 names, except for those that the policy sets itself (:data:`SET_BY`).
@@ -49,7 +49,7 @@ from noisewright.releases.policy._values import Problem, inner_problems, wrong
 __all__ = ["EAST", "NORTH", "SET_BY", "Accepts", "accepts", "beside", "offered", "tidy"]
 
 NORTH, EAST = ("lat", "latitude"), ("lon", "lng", "long", "longitude")
-"""How columns of latitudes and of longitudes are called."""
+"""Names of columns of latitudes and of longitudes."""
 
 _SHARED = {"epsilon": EPSILON, "delta": DELTA, "sensitivity": SENSITIVITY, "radius": RADIUS, "level": EPSILON}
 SET_BY = {name: note.policy_key for name, note in _SHARED.items() if note.policy_key is not None}
@@ -74,7 +74,7 @@ class Accepts:
     seeds: frozenset[str]
     """Those that are public seeds."""
     described: Mapping[str, Parameter]
-    """What each allowed parameter means, where that is known."""
+    """Meaning of each allowed parameter, where that is known."""
 
     def example(self, name: str) -> str:
         """Return a line of a policy that sets a parameter."""
@@ -83,12 +83,12 @@ class Accepts:
 
 
 def offered() -> list[str]:
-    """The mechanisms that a policy may name; reports of a frequency oracle are no values of a column."""
+    """Return the mechanisms that a policy may name; reports of a frequency oracle are not values of a column."""
     return [entry.name for entry in entries() if entry.takes.purpose != "report"]
 
 
 def accepts(mechanism: str) -> Accepts:
-    """What the constructor of a registered mechanism takes."""
+    """Return the parameters that the constructor of a registered mechanism takes."""
     return _read(registry[mechanism])
 
 
@@ -118,7 +118,9 @@ def _public(name: str, files: frozenset[str], seeds: frozenset[str]) -> Paramete
 
 
 def beside(data: Mapping[str, Any], folder: str) -> dict[str, Any]:
-    """A policy as it was given, with the paths of public files from this folder on; what is no such path stays as it is."""
+    """Return a policy as it was given, with paths of public files relative to this folder; other values
+    are unchanged.
+    """
     columns = data.get("columns")
     if not isinstance(columns, (list, tuple)):
         return dict(data)
@@ -138,9 +140,9 @@ def _beside(column: Mapping[str, Any], folder: str) -> Mapping[str, Any]:
 
 
 def tidy(mechanism: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
-    """The parameters of a mechanism in one form, and what is wrong with them.
+    """The parameters of a mechanism in one form, and their problems.
 
-    Exact parameters become whole numbers and fractions, labels become whole numbers and floats (as data are), the ends of
+    Exact parameters become integers and fractions, labels become integers and floats (as data are), the ends of
     ranges may be dates, and an open end is None. Parameters that the mechanism does not take are left out.
     """
     accepted = accepts(mechanism)

@@ -29,7 +29,7 @@ MOST_NAMED = 2
 
 
 def unfilled(data: Mapping[str, Any]) -> Iterator[Problem]:
-    """Where something is still to be filled in, and what, in words."""
+    """Return the places still to be filled in, and their content in words."""
     columns = data.get("columns")
     for place, column in enumerate(columns if isinstance(columns, (list, tuple)) else ()):
         if isinstance(column, Mapping):

@@ -1,4 +1,4 @@
-"""Policies: what to protect, how, and what it may cost, as a TOML file.
+"""Policies: protection, mechanisms and budget, as a TOML file.
 
 >>> policy = Policy.from_toml('''
 ... dataset = "clinic"
@@ -75,7 +75,7 @@ __all__ = [
 
 Aggregate = Literal["count", "sum", "mean", "variance", "histogram", "quantile"]
 Order = Literal["random", "kept"]
-"""In which order released rows stand: a random one, or that of the table, which is public then."""
+"""Order of released rows: a random one, or the table's, which is public then."""
 
 LARGEST_FILE = 2**20
 """A policy file of more bytes is not read: it is something else."""
@@ -91,7 +91,7 @@ class _Strict(BaseModel):
 
 
 class Budget(_Strict):
-    """What all releases of a dataset together may cost one unit, over the life of the ledger."""
+    """Maximum privacy cost of all releases of a dataset together for one unit, over the life of the ledger."""
 
     epsilon: Positive = Field(description="The most that all releases may cost one unit together.")
     delta: Chance = Field(default=Fraction(0), description="The extra probability they may have together.")
@@ -115,12 +115,12 @@ class UnitPolicy(_Strict):
 
     @property
     def drops(self) -> bool:
-        """Whether rows beyond the bound are left out."""
+        """True if rows beyond the bound are left out."""
         return self.column is not None and self.excess == "first"
 
 
 class LedgerPolicy(_Strict):
-    """Where spends are remembered, and whether for the dataset as a whole or for every unit."""
+    """Ledger of the spends, for the dataset as a whole or for every unit."""
 
     path: Text | None = Field(
         default=None, description="The file of the ledger, or the URL of its database, without a password."
@@ -175,7 +175,7 @@ class ColumnPolicy(BaseModel):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What belongs to the mechanism, in the form its constructor takes (dates in ranges are still dates)."""
+        """Parameters of the mechanism, in the form its constructor takes (dates in ranges are still dates)."""
         found = dict(self.model_extra or {})
         if len(self.names) > 1 and self.mechanism in registry and registry[self.mechanism or ""].takes.dimension:
             found.setdefault("dimension", len(self.names))
@@ -220,7 +220,7 @@ class QueryPolicy(_Strict):
 
 @dataclass(frozen=True)
 class _Source:
-    """Where a policy was read from; two policies with the same content are the same, wherever they were read from."""
+    """Origin of a policy; two policies with the same content are the same, wherever they were read from."""
 
     name: str = field(default="policy", compare=False)
     places: Places | None = field(default=None, compare=False)
@@ -266,7 +266,7 @@ class Policy(_Strict):
 
     @classmethod
     def from_toml(cls, text: str, name: str = "policy") -> Policy:
-        """The policy that a TOML text holds; ``name`` is what errors call it."""
+        """The policy that a TOML text holds; ``name`` is its name in errors."""
         data, places = read_toml(text, name)
         return _build(data, name, places)
 
@@ -307,7 +307,7 @@ class Policy(_Strict):
         return f"<Policy for {self.dataset!r}: {parts}, budget epsilon {spell(self.budget.epsilon)}>"
 
     def digest(self) -> str:
-        """The SHA-256 of the content: the same for two files that say the same in other words.
+        """The SHA-256 of the content: the same for two files that state the same in other words.
 
         A public file counts with its own SHA-256 alone, wherever it lies and whatever it is called. Which further budgets are
         charged does not count.
@@ -324,7 +324,7 @@ class Policy(_Strict):
         return other
 
     def ledger_path(self) -> str | None:
-        """The ledger that the policy names, from the folder of its file; None for that of this user."""
+        """The ledger that the policy names, from the folder of its file; None for this user's."""
         return self.ledger.path if is_url(self.ledger.path) else self._beside(self.ledger.path)
 
     def data_path(self) -> str | None:
@@ -341,12 +341,12 @@ class Policy(_Strict):
 
     @property
     def relation(self) -> dict[str, Any]:
-        """Which two tables are neighbours, as a record: their relation, the unit, and how many rows one unit may have."""
+        """Neighbouring datasets as a record: their relation, the unit, and the maximum number of rows of one unit."""
         relation = "same-rows" if self.neighbours == "replace" else "add-remove"
         return {"relation": relation, "unit": self.unit.column, "rows": self.unit.rows}
 
     def where(self, *path: str | int) -> str:
-        """Where a key is written, for errors that are found later: ``clinic.toml, line 12: columns[1].within``."""
+        """Return the place of a key, for errors that are found later: ``clinic.toml, line 12: columns[1].within``."""
         return f"{self.line(*path)}: {path_text(path)}"
 
     def line(self, *path: str | int) -> str:
@@ -408,7 +408,7 @@ def _checked(part: Part, problems: Iterator[Problem]) -> Part:
 
 
 def _plain(part: Any, named: bool = True) -> Any:
-    """A model as plain data, without the keys that say nothing; ``named``: with the names of public files."""
+    """A model as plain data, without the keys that state nothing; ``named``: with the names of public files."""
     if isinstance(part, BaseModel):
         keys = ("name", "keep", "rename") if isinstance(part, ColumnPolicy) and part.keep else type(part).model_fields
         content = {**{key: getattr(part, key) for key in keys}, **(part.model_extra or {})}
@@ -425,7 +425,7 @@ def _plain(part: Any, named: bool = True) -> Any:
 
 
 def _read_file(name: str) -> str:
-    """The text of a file, or one sentence that says why there is none."""
+    """The text of a file, or one sentence that states why none exists."""
     try:
         with open_input(name) as file:
             content = file.read(LARGEST_FILE + 1)

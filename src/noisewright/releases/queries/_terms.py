@@ -1,6 +1,6 @@
-"""The typed parts of a filter: a value of one row as SQL, with what is known about it before any row is seen.
+"""The typed parts of a filter: a value of one row as SQL, with the facts known before any row is seen.
 
-Whole numbers carry a bound on their size. Up to 64 bits they are ``BIGINT``, beyond that ``DECIMAL(38, 0)``, and what could be
+Integers carry a bound on their size. Up to 64 bits they are ``BIGINT``, beyond that ``DECIMAL(38, 0)``, and what could be
 larger still is refused, so no engine can overflow. Everything is cast openly: nothing is left to an engine's own conversions.
 
 >>> import pyarrow as pa
@@ -63,13 +63,13 @@ EPOCH = datetime.datetime(1970, 1, 1)
 
 @dataclass(frozen=True)
 class Term:
-    """A value of one row. ``bound``: no whole number, day or microsecond is further from 0; ``literal``: a text in quotes."""
+    """A value of one row. ``bound``: no integer, day or microsecond is further from 0; ``literal``: a text in quotes."""
 
     kind: SqlType
     sql: str
     bound: int = 0
     wide: bool = False
-    """Whether a whole number is written as DECIMAL(38, 0) rather than BIGINT."""
+    """True if an integer is written as DECIMAL(38, 0) rather than BIGINT."""
     literal: str | None = None
 
     def with_sql(self, sql: str, bound: int | None = None) -> Term:
@@ -114,7 +114,7 @@ def date_term(text: str) -> Term:
 
 
 def moment_term(text: str) -> Term:
-    """The timestamp in a text, as microseconds since 1970; in UTC, unless it says otherwise."""
+    """The timestamp in a text, as microseconds since 1970; in UTC, unless it states otherwise."""
     try:
         moment = datetime.datetime.fromisoformat(text.strip())
         if moment.tzinfo is not None:
@@ -190,7 +190,7 @@ def alike(terms: Sequence[Term]) -> list[Term]:
 
 
 def calculated(left: Term, sign: str, right: Term) -> Term:
-    """Arithmetic: exact among whole numbers but for division, otherwise of doubles."""
+    """Arithmetic: exact among integers except division, otherwise of doubles."""
     for term in (left, right):
         _number(term, sign)
     if sign == "/" or "double" in (left.kind, right.kind):
@@ -259,7 +259,7 @@ def _long(sql: str, bound: int) -> Term:
 
 
 def _wide(sql: str, bound: int) -> Term:
-    """A whole number of up to 38 digits."""
+    """An integer of up to 38 digits."""
     if bound >= MOST:
         raise ParameterError(
             "the filter has a whole number that is too large, or could become so: it would have more than 38 digits."
@@ -284,7 +284,7 @@ def _double(term: Term) -> Term:
 
 
 def _long_or_decimal(terms: Sequence[Term]) -> list[Term]:
-    """Whole numbers of one type: BIGINT where all of them are."""
+    """Integers of one type: BIGINT where all of them are."""
     if any(term.wide for term in terms):
         return [Term("integer", _decimal(term), term.bound, wide=True) for term in terms]
     return [Term("integer", "CAST(NULL AS BIGINT)") if term.kind == "nothing" else term for term in terms]

@@ -2,10 +2,10 @@ r"""Answers: from the exact results of a query's statistics to what is released.
 
 First the noise of each statistic, then what follows from noisy numbers alone, which costs nothing: counts are made 0 or more, a
 mean is moved into the range of its values, a variance between 0 and a quarter of the range's square (the largest there is).
-Beside each stands an interval that holds the answer without noise 95 % of the time
+Next to each stands an interval that holds the answer without noise 95 % of the time
 (:mod:`~noisewright.releases.queries.intervals`), and the noisy count that a mean or a variance paid for.
 
-A quantile has no noise: one of public cells is chosen by scores, and beside it stands by how many rows its rank may be off.
+A quantile has no noise: one of public cells is chosen by scores, and next to it stands by how many rows its rank may be off.
 Cell ``i`` is right when the quantile's rank ``q n`` lies among the ranks of its own rows. The score is minus how far it lies
 outside of them, in rows times the denominator of
 ``q = num/den``: with ``below``, ``own`` and ``above`` rows,
@@ -63,7 +63,7 @@ class QueryPlan:
 
     @property
     def exact(self) -> bool:
-        """Whether it has no noise at all, since neighbours have the same answer."""
+        """True if it has no noise at all, since neighbours have the same answer."""
         return all(s.noise is None for s in self.statistics)
 
     @property
@@ -74,7 +74,7 @@ class QueryPlan:
 
     @property
     def price(self) -> Fraction:
-        """What the answer costs one unit, exactly."""
+        """Privacy cost of the answer for one unit, exactly."""
         return sum((s.noise.price for s in self.statistics if s.noise), Fraction(0))
 
     @property
@@ -92,7 +92,7 @@ class QueryPlan:
             statistic.read(table)
 
     def answer(self, tables: Sequence[pa.Table], seed: int | None) -> pa.Table:
-        """The protected answer from the results of the statistics' SQL: noise, then what follows from noisy numbers alone."""
+        """The protected answer from the results of the statistics' SQL: noise, then post-processing of noisy numbers alone."""
         if len(tables) != len(self.statistics):
             raise DataError(f"{self.name}: there must be one result for each of the {len(self.statistics)} statistics.")
         exact = [s.read(table) for s, table in zip(self.statistics, tables, strict=True)]
@@ -111,13 +111,17 @@ class QueryPlan:
     # What follows from noisy numbers ------------------------------------------------------------------------------------
 
     def _ends(self, noisy: Mapping[str, Vector]) -> dict[str, tuple[Vector, Vector]]:
-        """What may be behind the noisy numbers, all of them together right with the probability of the level."""
+        """Return intervals for the numbers behind the noisy ones, all of them together right with the probability of
+        the level.
+        """
         drawn = sum(statistic.noise is not None for statistic in self.statistics)
         level = 1 - (1 - LEVEL) / max(drawn, 1)
         return {s.name: interval(s.noise, noisy[s.name], level) for s in self.statistics}
 
     def _columns(self, noisy: Mapping[str, Vector], ends: Mapping[str, tuple[Vector, Vector]]) -> dict[str, pa.Array]:
-        """The answer with its interval, after the columns of bins for a histogram, and the noisy count where one was paid for."""
+        """The answer with its interval, after the columns of bins for a histogram, and the noisy count where one was
+        paid for.
+        """
         aggregate, first = self.query.aggregate, self.statistics[0]
         if aggregate in ("count", "histogram"):
             found = self._with_ends(noisy["count"], ends["count"], lambda v: arrow_array(_int64(np.maximum(v, 0))))
@@ -186,7 +190,7 @@ class QueryPlan:
 
     @property
     def _rows_off(self) -> int:
-        """Of a quantile: by how many rows its rank is off at most, 95 % of the time."""
+        """For a quantile: maximum number of rows by which its rank is off, 95 % of the time."""
         cells, noise = self.statistics[0].cells, self.statistics[0].noise
         assert cells is not None
         assert noise is not None
@@ -200,7 +204,7 @@ class QueryPlan:
         return value
 
     def _table(self, columns: Mapping[str, pa.Array]) -> pa.Table:
-        """The columns of the answer after those of its groups."""
+        """Return the columns of the answer after its groups' columns."""
         statistic, outer = self.statistics[0], 1
         names, found, inner = [], [], len(columns[self.name]) // statistic.groups
         for key in statistic.keys:
@@ -259,5 +263,5 @@ def _floats(numbers: Vector) -> NDArray[np.float64]:
 
 
 def _int64(numbers: Vector) -> NDArray[np.int64]:
-    """Whole numbers as 64-bit ones; noise beyond those, which nobody will see, is moved to their ends."""
+    """Integers as 64-bit ones; noise beyond those, which no one will see, is moved to their ends."""
     return np.asarray(np.clip(numbers, -(2**63), 2**63 - 1), dtype=np.int64)

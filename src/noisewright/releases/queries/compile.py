@@ -1,11 +1,11 @@
-r"""Queries: questions that the curator answers about the whole table, each at a price.
+r"""Queries: questions that the curator answers about the whole table, each at a privacy cost.
 
 :func:`compile_query` turns a query into :class:`~noisewright.releases.queries.statistics.Statistic` objects with noise,
 before any data is
 seen:
 
 * ``count`` and ``histogram``: one count for each group and bin. Where neighbours have the same rows, their number is public,
-  and so is every statistic of kept columns alone: it is answered exactly, at no price.
+  and so is every statistic of kept columns alone: it is answered exactly, at no privacy cost.
 * ``sum``: of lattice indices. ``mean``: that sum counted from the middle of the range, and a count (which needs no noise where
   the number of rows is public). ``variance``: the squares as well; it is the mean square of the distance from the mean.
 * ``quantile``: one of public candidates, chosen by scores with the exponential mechanism (see
@@ -52,19 +52,19 @@ from noisewright.releases.queries.values import MOST_CELLS, Cells, Key, Steps, V
 __all__ = ["QueryPlan", "compile_query"]
 
 CANDIDATES = 1024
-"""A range is cut into this many candidates for a quantile, unless it says otherwise."""
+"""A range is cut into this many candidates for a quantile, unless it states otherwise."""
 
 WHOLE_CANDIDATES = 4096
-"""Up to so many whole numbers are candidates themselves."""
+"""Maximum number of integers that are candidates themselves."""
 
 LARGEST_SQUARED = 10**150
 """The square of more than this, and of the noise on top, may be beyond all floats."""
 
 SOME_ROWS = 1000
-"""An error that falls with the number of rows is shown for so many, where the number is not public."""
+"""Number of rows for which an error that falls with it is shown, where the number is not public."""
 
 WEIGHTS = {"sum": ("sum",), "mean": ("sum", "count"), "variance": ("squares", "sum", "count")}
-"""Which statistic each weight is for."""
+"""Statistic of each weight."""
 
 
 def compile_query(
@@ -92,7 +92,7 @@ class FilterError(ParameterError):
     """A condition of a query that cannot be understood."""
 
     keys = ("where",)
-    """Where that is written in a query of a policy."""
+    """Key of it in a query of a policy."""
 
 
 class _Compiler:
@@ -210,7 +210,7 @@ class _Compiler:
         return [replace(counted, bounds=bounds, noise=Noise(chooser))], None, words
 
     def _candidates(self, value: Value) -> Cells:
-        """The bins that were asked for; otherwise all whole numbers of a short range, or 1024 equal cells."""
+        """The bins that were requested; otherwise all integers of a short range, or 1024 equal cells."""
         bins = self.query.bins
         if bins is None and value.whole and value.within is not None:
             low, high = math.ceil(value.within[0]), math.floor(value.within[1])
@@ -251,7 +251,7 @@ class _Compiler:
         )
 
     def _is_shared(self, measure: Measure, cells: Cells | None) -> bool:
-        """Whether neighbours share a statistic: they have the same rows, and it reads kept columns alone."""
+        """Return whether neighbours share a statistic: they have the same rows, and it reads kept columns alone."""
         looked = {key.column for key in self.keys} | set(() if self.where is None else self.where.columns)
         if self.query.column is not None and (cells is not None or measure != "count" or self.query.missing == "skip"):
             looked.add(self.query.column)
@@ -335,5 +335,5 @@ class _Compiler:
 
 
 def _never_negative(part: Statistic) -> bool:
-    """Whether a sum adds up nothing below 0."""
+    """Return whether a sum adds up nothing below 0."""
     return part.measure == "sum" and part.steps is not None and part.steps.low >= part.centre

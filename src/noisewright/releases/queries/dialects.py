@@ -1,6 +1,6 @@
 """The two ways SQL is written: DuckDB's and Spark's.
 
-A statistic is one text in both but for the few things named here: how identifiers and strings are quoted, and how dates become
+A statistic is one text in both except the few things named here: how identifiers and strings are quoted, and how dates become
 numbers. Everything else that statistics use (``CASE``, ``LEAST``, ``GREATEST``, ``FLOOR``, ``CAST``, ``SUM``, ``COUNT``, IEEE
 arithmetic on ``DOUBLE``) means the same in both.
 
@@ -23,7 +23,7 @@ __all__ = ["DUCKDB", "SPARK", "Dialect", "double"]
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one engine writes what the other writes differently."""
+    """Notation of one engine where others differ."""
 
     name: str
     mark: str

@@ -1,13 +1,13 @@
 """Filters of queries: a condition on one row, written in plain SQL and meaning the same to every engine.
 
 The sensitivity of a filtered answer rests on one fact: whether a row counts depends on *that row alone*. A condition that
-looks at other rows (a subquery, a window), at the position of a row or at chance would break it. So a filter is read here, word
-by word, and written anew for the engine that runs it: columns of the table, literals, comparisons, ``AND OR NOT IN BETWEEN LIKE
-IS NULL``, arithmetic, and a few functions.
+looks at other rows (a subquery, a window), at the position of a row or at chance would break it. Therefore a filter is
+read here, word by word, and written again for the engine that runs it: columns of the table, literals, comparisons,
+``AND OR NOT IN BETWEEN LIKE IS NULL``, arithmetic, and a few functions.
 
 Every part has a type, and only like is compared with like, so that no engine has to convert a cell and stumble over it:
 
-* whole numbers are exact; a product that could have more than 38 digits is refused;
+* integers are exact; a product that could have more than 38 digits is refused;
 * all other numbers are of type ``DOUBLE``, and so is whatever is compared or calculated with one;
 * text is compared by its bytes; dates are days and timestamps microseconds since 1970, in UTC.
 
@@ -83,7 +83,9 @@ DEEPEST = 40
 
 @dataclass(frozen=True)
 class Filter:
-    """A checked condition: its tokens, each of a kind (``text``, ``column``, ``number`` or ``plain``), and the types it needs."""
+    """A checked condition: its tokens, each of a kind (``text``, ``column``, ``number`` or ``plain``), and the types it
+    needs.
+    """
 
     tokens: tuple[tuple[str, str], ...]
     types: tuple[tuple[str, pa.DataType], ...]
@@ -99,7 +101,7 @@ class Filter:
 
 
 def parse_filter(condition: str, types: Mapping[str, pa.DataType]) -> Filter:
-    """The condition over columns of these types; what may look beyond its row, or would mix types, is refused."""
+    """The condition over columns of these types; expressions that may look beyond its row, or would mix types, are refused."""
     tokens = tuple(_tokens(condition, types))
     named = dict.fromkeys(content for kind, content in tokens if kind == "column")
     found = Filter(tokens, tuple((name, types[name]) for name in named))

@@ -1,6 +1,6 @@
-r"""How far off a noisy number may be: intervals from the law of the noise alone, which cost nothing.
+r"""Error of a noisy number: intervals from the distribution of the noise alone, at no privacy cost.
 
-A whole number ``x`` was given, and the noise made ``y`` of it. The interval holds every ``x`` under which neither ``y`` or more
+An integer ``x`` was given, and the noise made ``y`` of it. The interval holds every ``x`` under which neither ``y`` or more
 nor ``y`` or less has a probability of at most ``(1 - level) / 2``. Whatever ``x`` is, it is left out with a probability of at
 most ``1 - level``. It is about the noise: that people differ from one sample to the next is not in it.
 
@@ -32,7 +32,7 @@ Vector = NDArray[np.object_]
 
 
 def interval(noise: Noise | None, noisy: Vector, level: float = LEVEL) -> tuple[Vector, Vector]:
-    """The smallest and the largest whole number behind each noisy one, right with the probability ``level`` for each."""
+    """The smallest and the largest integer behind each noisy one, right with the probability ``level`` for each."""
     if noise is None:
         return noisy, noisy
     each = (1 - level) / 2
@@ -46,21 +46,23 @@ def interval(noise: Noise | None, noisy: Vector, level: float = LEVEL) -> tuple[
 
 @lru_cache(maxsize=64)
 def _reach(noise: Noise, each: float) -> tuple[int, int]:
-    """How far below and above what is seen the number behind it may lie, where the noise is the same for all."""
+    """Return the distances below and above the observed number at which the true one may lie, where the noise is the
+    same for all.
+    """
     down = _last(lambda far: _chance(noise, 0, far, "or more") > each, FARTHEST)
     return down, _last(lambda far: _chance(noise, 0, -far, "or less") > each, FARTHEST)
 
 
 @lru_cache(maxsize=4096)
 def _behind(noise: Noise, seen: int, each: float) -> tuple[int, int]:
-    """The ends of what may be behind one number that is seen."""
+    """Return the ends of the interval behind one observed number."""
     start, lowest, highest = noise.clamped(seen), noise.clamped(-FARTHEST), noise.clamped(FARTHEST)
     down = _last(lambda far: _chance(noise, start - far, seen, "or more") > each, start - lowest)
     return start - down, start + _last(lambda far: _chance(noise, start + far, seen, "or less") > each, highest - start)
 
 
 def _chance(noise: Noise, given: int, seen: int, tail: str) -> float:
-    """The probability of seeing a number or more, or or less; outputs between whole numbers count for both."""
+    """The probability of seeing a number or more, or or less; outputs between integers count for both."""
     below = described(noise.mechanism).below
     assert below is not None  # every mechanism that adds noise to numbers has a law
     place = np.nextafter(seen + 0.5, np.inf) if tail == "or less" else seen - 0.5
@@ -69,7 +71,7 @@ def _chance(noise: Noise, given: int, seen: int, tail: str) -> float:
 
 
 def _last(holds: Callable[[int], bool], most: int) -> int:
-    """The last whole number from 0 to ``most`` up to which something holds, which then fails for good."""
+    """The last integer from 0 to ``most`` up to which something holds, which then fails for good."""
     good, step = 0, 1
     while good + step <= most and holds(good + step):
         good, step = good + step, 2 * step

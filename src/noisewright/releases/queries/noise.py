@@ -1,15 +1,15 @@
-r"""Noise for vectors of whole numbers: any registered mechanism for numbers, calibrated for what one unit can change.
+r"""Noise for vectors of integers: any registered mechanism for numbers, calibrated for the change by one unit.
 
 A vector changes by at most ``l1`` in all, by at most ``largest`` in one entry, and in at most ``changed`` entries. Each entry
 gets independent noise, so losses add over the entries that change, and there are two sound ways to calibrate:
 
-* a promise for the **metric** (``geometric``, ``laplace``, ``snapped-laplace``): a loss of ``epsilon d / l1`` for a change of
+* a guarantee for the **metric** (``geometric``, ``laplace``, ``snapped-laplace``): a loss of ``epsilon d / l1`` for a change of
   ``d``, in sum at most ``epsilon``;
-* a promise between **neighbours** only (``staircase``, ``gaussian``, ``approximate-laplace``), which says nothing better about
-  small changes: each entry is private for ``largest`` at ``epsilon / changed`` and ``delta / changed``, paid ``changed`` times.
-  (No use is made of the smaller noise that an L2 bound would allow Gaussian noise on many entries.)
+* a guarantee between **neighbours** only (``staircase``, ``gaussian``, ``approximate-laplace``), which states nothing
+  better about small changes: each entry is private for ``largest`` at ``epsilon / changed`` and ``delta / changed``,
+  paid ``changed`` times. (No use is made of the smaller noise that an L2 bound would allow Gaussian noise on many entries.)
 
-For one entry the two are the same. The price is read off the certificate of what is drawn, times :attr:`Noise.times`.
+For one entry the two are the same. The privacy cost is read off the certificate of the noise, times :attr:`Noise.times`.
 
 >>> from fractions import Fraction
 >>> count = calibrate("geometric", epsilon=Fraction(1), l1=2, largest=1, changed=2, floor=0)
@@ -41,7 +41,7 @@ __all__ = ["Noise", "calibrate", "usable"]
 
 @dataclass(frozen=True)
 class Noise:
-    """A mechanism on whole numbers (or on scores) and how often its loss counts against one unit."""
+    """A mechanism on integers (or on scores) and how often its loss counts against one unit."""
 
     mechanism: Mechanism
     times: int = 1
@@ -50,7 +50,7 @@ class Noise:
 
     @property
     def price(self) -> Fraction:
-        """What it costs one unit, exactly."""
+        """Privacy cost for one unit, exactly."""
         return self.times * self._claim("epsilon")
 
     @property
@@ -59,19 +59,21 @@ class Noise:
         return self.times * self._claim("delta")
 
     def certificate(self, simulated: bool) -> Certificate:
-        """What is proved about one entry; a change by one unit of its metric is what ``times`` entries together can suffer."""
+        """Return the certificate of one entry; one unit of its metric is the change that ``times`` entries together can
+        suffer.
+        """
         return certificate_once(self.mechanism, simulated)
 
     @property
     def error(self) -> float:
         """The expected absolute error of one entry, in steps: exact for unbounded noise, at the worst entry for ranges."""
-        # Its own figure may include the rounding of numbers between lattice points, and there are none here.
+        # Its own figure may include the rounding of numbers between lattice points, and none exist here.
         alone = self._added
         return self.mechanism.error("absolute") if alone is None else alone
 
     @property
     def added(self) -> bool:
-        """Whether the noise is the same whatever it is added to."""
+        """True if the noise is the same whatever it is added to."""
         return self._added is not None
 
     def clamped(self, number: int) -> int:
@@ -86,7 +88,7 @@ class Noise:
         return described(self.mechanism).noise_error
 
     def add(self, exact: NDArray[np.object_], rng: np.random.Generator | None) -> NDArray[np.object_]:
-        """Noisy whole numbers, as Python integers: none is too large to be exact."""
+        """Noisy integers, as Python integers: none is too large to be exact."""
         if self._added is not None:
             noise = np.asarray(self.mechanism.release(np.zeros(exact.shape, dtype=np.int64), rng))
             return np.asarray(exact + noise.astype(np.int64).astype(object), dtype=object)
@@ -123,7 +125,7 @@ def calibrate(
         raise ParameterError(f"{name} needs a delta above 0, for example delta = 1e-9.")
     if not takes.delta and delta:
         raise ParameterError(f"{name} has no delta; leave delta out, or choose gaussian or approximate-laplace.")
-    if not takes.lattice:  # whole numbers as they are
+    if not takes.lattice:  # integers as they are
         return _checked(Noise(_build(name, epsilon=epsilon, sensitivity=l1)), epsilon, delta)
     more: dict[str, Any] = {"lattice": 1}
     if takes.bounded and takes.scope:
@@ -149,7 +151,7 @@ def _bounded(
 
 
 def _checked(noise: Noise, epsilon: Fraction, delta: Fraction | None) -> Noise:
-    """Never more than was asked for, whatever a constructor did."""
+    """Never more than was requested, whatever a constructor did."""
     if noise.price > epsilon or noise.delta > (delta or 0):
         raise ParameterError(
             f"{noise.mechanism.name} costs more than the epsilon and delta of this answer; choose another."
@@ -162,7 +164,7 @@ def _build(name: str, **parameters: Any) -> Mechanism:
 
 
 def _adds(entry: Entry) -> bool:
-    """Whether a mechanism adds noise to a number for a sensitivity, and needs nothing else to be told."""
+    """Return whether a mechanism adds noise to a number for a sensitivity, and needs no other argument."""
     takes, known = entry.takes, {"epsilon", "delta", "sensitivity"}
     if takes.purpose != "column" or takes.budget != "sensitivity" or takes.kind not in ("integer", "number"):
         return False

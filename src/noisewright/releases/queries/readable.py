@@ -41,7 +41,7 @@ def shown(table: pa.Table, name: str, most: int) -> tuple[list[str], list[list[s
 
 
 def _groups(columns: list[str]) -> dict[str, tuple[str, ...]]:
-    """The columns that tell groups apart, by what heads them: the two ends of a bin stand in one."""
+    """The columns that distinguish groups, by what heads them: the two ends of a bin stand in one."""
     found: dict[str, tuple[str, ...]] = {}
     for column in columns:
         whole = column.removesuffix("_from")
@@ -53,7 +53,7 @@ def _groups(columns: list[str]) -> dict[str, tuple[str, ...]]:
 
 
 def error_beside(words: str | None) -> str:
-    """The expected error of a part in words that stand beside a heading which says that it is one.
+    """The expected error of a part in words that stand next to a heading which states that it is one.
 
     >>> error_beside("expected error at most 2.5"), error_beside("wrong at most 5 % of the time"), error_beside(None)
     ('at most 2.5', 'wrong at most 5 % of the time', 'depends on the data')
@@ -63,7 +63,7 @@ def error_beside(words: str | None) -> str:
 
 
 def _decimals(low: Any, high: Any) -> int | None:
-    """So many decimals that the width of an interval has two digits; None for what is no number, or certain."""
+    """Return the number of decimals that gives the width of an interval two digits; None if it is not a number, or certain."""
     if not isinstance(low, float) or not isinstance(high, float) or high <= low:
         return None
     return max(0, 1 - math.floor(math.log10(high - low)))

@@ -1,6 +1,6 @@
-r"""Statistics: vectors of whole numbers that SQL computes exactly, each with its sensitivity and its noise.
+r"""Statistics: vectors of integers that SQL computes exactly, each with its sensitivity and its noise.
 
-A statistic adds up one whole number for every row that counts, for each group and cell: 1 (``count``), the lattice index of a
+A statistic adds up one integer for every row that counts, for each group and cell: 1 (``count``), the lattice index of a
 value (``sum``), or the square of that (``squares``). Rows of one unit are at most ``r``, and one row adds a number ``v`` with
 ``low <= v <= high`` to at most one entry, so between neighbours the vector changes by
 
@@ -50,7 +50,7 @@ Neighbours = Literal["replace", "add-remove"]
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How far apart a statistic can be between neighbours, in whole steps."""
+    """Maximum distance of a statistic between neighbours, in whole steps."""
 
     l1: int
     largest: int
@@ -74,11 +74,13 @@ def _bounded(l1: int, largest: int, changed: int) -> Sensitivity:
 
 @dataclass(frozen=True)
 class Statistic:
-    """One aggregate of a table: its SQL, how to read the result, its sensitivity and its noise (None: exact, at no price)."""
+    """One aggregate of a table: its SQL, how to read the result, its sensitivity and its noise (None: exact, at no
+    privacy cost).
+    """
 
     name: str
     query: str
-    """The name of the query that it belongs to, which messages tell."""
+    """Name of the query that it belongs to, which messages show."""
     measure: Measure
     bounds: Sensitivity
     noise: Noise | None = None
@@ -89,7 +91,7 @@ class Statistic:
     cells: Cells | None = None
     keys: tuple[Key, ...] = ()
     counted: bool = False
-    """Whether the last key is the column that is counted by its values, and so should have one in every row."""
+    """True if the last key is the column that is counted by its values, and so should have one in every row."""
     where: Filter | None = None
     missing: Literal["refuse", "skip"] = "refuse"
 
@@ -117,7 +119,7 @@ class Statistic:
 
     @property
     def shift(self) -> int:
-        """What is subtracted from every square: half of the largest, so that squares count from their middle."""
+        """Number subtracted from every square: half of the largest, so that squares count from their middle."""
         if self.measure != "squares" or self.steps is None:
             return 0
         return squares(self.steps, self.centre)[1] // 2
@@ -156,7 +158,7 @@ class Statistic:
         return text + (f" GROUP BY {', '.join(groups)}" if groups else "")
 
     def read(self, table: pa.Table) -> NDArray[np.object_]:
-        """The vector of whole numbers (groups by cells) from the result of the SQL; entries without rows are 0.
+        """The vector of integers (groups by cells) from the result of the SQL; entries without rows are 0.
 
         Refused as a whole where a value is missing and may not be.
         """
@@ -180,7 +182,7 @@ class Statistic:
         return found
 
     def _term(self) -> str:
-        """What one row adds."""
+        """Return the contribution of one row."""
         if self.measure == "count" or self.steps is None:
             return "1"
         index = self.steps.sql("nw_x")

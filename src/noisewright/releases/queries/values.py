@@ -1,9 +1,9 @@
-r"""What a query reads from one row: a number on a public lattice, a cell of a public grid, a declared key. All as SQL.
+r"""Values that a query reads from one row: a number on a public lattice, a cell of a public grid, a declared key. All as SQL.
 
 Numbers are clamped to the declared range and put on a lattice whose step is a power of two chosen from the range (about
-``range / 2^20``, never finer than 1 for whole numbers and dates): ``floor(clamp(x) / step + 1/2)``. Dividing by a power of two
+``range / 2^20``, never finer than 1 for integers and dates): ``floor(clamp(x) / step + 1/2)``. Dividing by a power of two
 is exact and the rest is IEEE arithmetic, so DuckDB and Spark agree on every bit, and a second clamp on the integers makes the
-range of indices certain whatever the floats did. From there on everything is whole numbers, and sums do not depend on order.
+range of indices certain whatever the floats did. From there on everything is integers, and sums do not depend on order.
 
 >>> import pyarrow as pa
 >>> from noisewright.releases.queries.dialects import DUCKDB
@@ -80,7 +80,7 @@ class Value:
 
     @property
     def whole(self) -> bool:
-        """Whether all values are whole numbers."""
+        """True if all values are integers."""
         kind = plain_type(self.type)
         return bool(pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date32(kind))
 
@@ -92,7 +92,7 @@ class Value:
         return f"LEAST(GREATEST({found}, {double(self.within[0])}), {double(self.within[1])})"
 
     def _number(self, name: str, dialect: Dialect) -> str | None:
-        """The number before it is clamped, as its kind spells it; None for a kind that cannot be added up."""
+        """The number before it is clamped, as its kind writes it; None for a kind that cannot be added up."""
         plain = plain_type(self.type)
         if pa.types.is_decimal(plain):  # with places or without: a sum may round it, a released row may not
             return INTEGER.sql_number(name, plain, dialect)
@@ -100,7 +100,7 @@ class Value:
         return None if kind is None else kind.sql_number(name, plain, dialect)
 
     def missing(self, dialect: Dialect) -> str:
-        """Whether the value is missing: null, or not a number."""
+        """Return whether the value is missing: null, or not a number."""
         return missing(self.column, self.type, dialect)
 
     def back(self, numbers: NDArray[np.float64]) -> pa.Array:
@@ -117,7 +117,7 @@ class Value:
 
 
 def missing(column: str, kind: pa.DataType, dialect: Dialect) -> str:
-    """Whether a value of any type is missing."""
+    """Return whether a value of any type is missing."""
     name = dialect.quote(column)
     if pa.types.is_floating(plain_type(kind)):
         return f"({name} IS NULL OR isnan({name}))"
@@ -126,7 +126,7 @@ def missing(column: str, kind: pa.DataType, dialect: Dialect) -> str:
 
 @dataclass(frozen=True)
 class Steps:
-    """A range as whole numbers ``low, ..., high`` of lattice steps ``2**exponent``."""
+    """A range as integers ``low, ..., high`` of lattice steps ``2**exponent``."""
 
     exponent: int
     low: int
@@ -139,7 +139,7 @@ class Steps:
             raise ParameterError(f"say the range of {value.column!r}, for example within = [0, 100].")
         low, high = (float(end) for end in value.within)
         needed = max((high - low) / 2**RESOLUTION, max(abs(low), abs(high)) / LARGEST)
-        exponent = math.frexp(needed)[1]  # the smallest power of two above what is needed
+        exponent = math.frexp(needed)[1]  # the smallest power of two above the required number
         if value.whole:
             exponent = max(exponent, 0)
         ends = [math.floor(math.ldexp(end, -exponent) + 0.5) for end in (low, high)]
@@ -169,7 +169,7 @@ class Steps:
 class Cells:
     """A public grid: cell ``i`` holds numbers from ``edges[i]`` up to but not including ``edges[i + 1]``; the last one both.
 
-    ``kind="equal"``: cells of one width over a range; ``"whole"``: one cell for each whole number; ``"edges"``: as listed, and a
+    ``kind="equal"``: cells of one width over a range; ``"whole"``: one cell for each integer; ``"edges"``: as listed, and a
     number outside all of them is in none.
     """
 
@@ -186,7 +186,7 @@ class Cells:
 
     @classmethod
     def equal(cls, value: Value, count: int) -> Cells:
-        """So many cells of one width over the range of a value."""
+        """Return cells of one width over the range of a value."""
         if value.within is None:
             raise ParameterError(
                 f"say the range of {value.column!r}, for example within = [0, 100], to cut it into bins."
@@ -198,7 +198,7 @@ class Cells:
 
     @classmethod
     def whole(cls, low: int, high: int) -> Cells:
-        """One cell for each whole number from ``low`` to ``high``."""
+        """One cell for each integer from ``low`` to ``high``."""
         return cls(tuple(Fraction(2 * i - 1, 2) for i in range(low, high + 2)), "whole")
 
     def __len__(self) -> int:
@@ -287,7 +287,7 @@ class Key:
         return f"CAST({name} AS STRING)" if pa.types.is_dictionary(self.type) else name
 
     def condition(self, dialect: Dialect) -> str:
-        """Whether a row has one of the values."""
+        """Return whether a row has one of the values."""
         return f"{self.sql(dialect)} IN ({', '.join(self._literal(v, dialect) for v in self.values)})"
 
     def places(self, column: pa.ChunkedArray | pa.Array) -> NDArray[np.int64]:

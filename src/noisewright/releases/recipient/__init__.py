@@ -1,4 +1,4 @@
-"""For those who get a release: the folder opened, and what its columns tell about the table behind them."""
+"""Code for recipients: the folder opened, and estimates of the original distribution of its columns."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,8 @@
-r"""What a released column tells about the table before, from the released rows and the public law of their noise.
+r"""Estimates of the original distribution from the released rows and the public distribution of their noise.
 
 *Categories* get the shares of a most likely population, with an interval for each. *Numbers, dates and times* get shares of
 bars that blend into each other over about the size of the noise, a mean, and quartiles, by the linear estimates of
-:mod:`noisewright.estimation.population.sums`: their intervals count what may be left of bias, whatever the table was like.
+:mod:`noisewright.estimation.population.sums`: their intervals include the remaining bias, whatever the table was like.
 A quartile is where the shares below cross it; its interval is where they may. Every interval holds at 95 %: those of shares of
 numbers together, each other one alone.
 """
@@ -47,7 +47,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Share:
-    """How much of the table was of a category (``label``), or lay ``start`` <= value < ``end``, with its 95 % interval.
+    """Share of the table of a category (``label``), or with ``start`` <= value < ``end``, and its 95 % interval.
 
     The first and the last bar hold everything beyond; where a range is declared they end with it, and hold its ends.
     """
@@ -78,7 +78,7 @@ class ColumnEstimate:
     reason: str = ""
     simulated: bool = False
     clamped: bool = False
-    """Whether values out of the declared range were moved to its ends, and are estimated as these."""
+    """True if values out of the declared range were moved to its ends, and are estimated as these."""
 
     @property
     def name(self) -> str:
@@ -269,7 +269,9 @@ def _mean(column: ColumnPlan, bins: Bins, wide: Bins | None, batches: Batches) -
 
 
 def _is_centred(column: ColumnPlan, bins: Bins) -> bool:
-    """Whether the noise is the same at every value and as likely upwards as downwards, so that it leaves the mean as it is."""
+    """Return whether the noise is the same at every value and as likely upwards as downwards, so that it leaves the
+    mean as it is.
+    """
     below = described(column.mechanism).below if column.mechanism is not None else None
     if below is None:
         return False

@@ -1,7 +1,7 @@
 r"""A release as its recipient has it: the folder alone, without the data, the policy file or the ledger.
 
-What is needed is in the lock (the policy, the types of columns) and in the certificate (what was drawn from). The certificate is
-held to the lock, column by column; ``noisewright verify`` holds all of the folder to both.
+What is needed is in the lock (the policy, the types of columns) and in the certificate (what was drawn from). The
+certificate is held to the lock, column by column; ``noisewright verify`` holds all of the folder to both.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Received:
 
     @cached_property
     def plan(self) -> Plan:
-        """What the policy in the lock gives: the promise, the price and the error of every part."""
+        """Plan from the policy in the lock: the guarantee, the privacy cost and the error of every part."""
         public = self.certificate.document.get("version") != 1
         return make_plan(self.policy, self.lock.types, self.lock.table_rows, counts_are_public=public)
 
@@ -80,11 +80,11 @@ class Received:
         return {query.name: read_answer(self.folder / name, query) for query, name in files}
 
     def verify(self) -> Verification:
-        """Everything proved again: the certificate, and that the files of the folder are those of one release."""
+        """Prove everything again: the certificate, and that the files of the folder belong to one release."""
         return verify(self.folder)
 
     def estimate(self, column: str) -> ColumnEstimate:
-        """What a released column tells about the table before: shares, means and quantiles with intervals.
+        """Estimate the original distribution of a released column: shares, means and quantiles with intervals.
 
         It costs nothing: only the released rows and the public law of the noise take part. ``column`` is a name in the released
         table; any of those that form one secret.
@@ -107,14 +107,14 @@ class Received:
 
     @property
     def _without_noise(self) -> str:
-        """What a release has in which nothing was perturbed row by row."""
+        """Content of a release in which nothing was perturbed row by row."""
         if not self.policy.columns:
             return "no released table, only answers, which have their intervals with them"
         return "no column with noise of a known law, so nothing is left to estimate"
 
     @staticmethod
     def _perturbed(column: ColumnPolicy) -> bool:
-        """Whether noise of a public law was added: kept and learned columns have none."""
+        """Return whether noise of a public law was added: kept and learned columns have none."""
         return not column.keep and registry[column.mechanism or ""].takes.claims
 
     @cached_property

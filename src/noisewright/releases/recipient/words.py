@@ -55,7 +55,7 @@ def in_brief(found: ColumnEstimate) -> str:
 
 
 def facts_of(found: ColumnEstimate) -> list[tuple[str, str]]:
-    """What is known beside the shares, by name."""
+    """Return the known facts next to the shares, by name."""
     facts = [("rows", f"{found.rows:,}"), ("mechanism", found.mechanism), ("promise", found.promise)]
     facts += [(name.strip(), words) for name, words in _beside(found)]
     facts += [("no shares", found.reason)] if found.reason else []
@@ -106,7 +106,7 @@ def _blended(found: ColumnEstimate) -> str:
 
 
 def _sum_off(found: ColumnEstimate) -> str:
-    """What all shares add up to, where a reader would wonder that it is not 100 %."""
+    """Return the sum of all shares, where a reader would wonder that it is not 100 %."""
     whole = 100 * sum(one.share for one in found.shares)
     return f"{whole:.0f} %" if found.shares and abs(whole - 100) >= NOTICED else ""
 

@@ -1,6 +1,6 @@
 """Bars over dates and times that begin where calendars do: at full hours, at midnight, on Mondays, with months and with years.
 
-Days are counted from 1970-01-01. An edge in minutes is a quotient of whole numbers, and so the very float that a time at it is.
+Days are counted from 1970-01-01. An edge in minutes is a quotient of integers, and so the very float that a time at it is.
 
 >>> [str(day_of(edge)) for edge in calendar_bars(20090, 20445, 31)]
 ['2025-01-01', '2025-04-01', '2025-07-01', '2025-10-01', '2026-01-01']
@@ -42,7 +42,7 @@ def calendar_bars(low: float, high: float, width: float) -> tuple[float, ...]:
 
 
 def day_of(number: float) -> date:
-    """A day by its number from 1970; what lies beyond all years is at the first or the last day of them."""
+    """A day by its number from 1970; days beyond all years are at the first or the last day of them."""
     return date.fromordinal(min(max(date(1970, 1, 1).toordinal() + math.floor(number), 1), date.max.toordinal()))
 
 

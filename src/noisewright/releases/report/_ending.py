@@ -22,7 +22,7 @@ __all__ = ["budget", "glossary", "randomness", "remains", "signing", "verificati
 
 
 def remains(plan: Plan) -> str:
-    """What the promise does not hinder."""
+    """Describe the risks that the guarantee does not prevent."""
     policy = plan.policy
     items = [
         "What is true of many people can be learned, and may be applied to each of them. A release can show that smoking harms; "
@@ -61,7 +61,7 @@ def remains(plan: Plan) -> str:
 
 
 def budget(plan: Plan, balance: Balance | None) -> str:
-    """What the ledger says: spent before, by this release, and left."""
+    """Describe the statements of the ledger: spent before, by this release, and left."""
     if balance is None:
         allowed = totals.price(plan.policy.budget.epsilon, plan.policy.budget.delta)
         words = f"The policy allows {allowed} over all releases together. "
@@ -104,7 +104,7 @@ def _bar(before: Fraction, now: Fraction, whole: Fraction) -> str:
 
 
 def randomness(made: Made) -> str:
-    """Where random bits came from."""
+    """Describe the source of random bits."""
     if made.simulated:
         words = (
             f"{SIMULATION_RANDOMNESS}. The noise came from a generator with a known seed, so that the run can be repeated. "
@@ -119,7 +119,7 @@ def randomness(made: Made) -> str:
 
 
 def verification(plan: Plan, made: Made) -> str:
-    """How anybody proves the certificate, and whoever has the folder that it belongs to it."""
+    """Describe the proof of the certificate, and for anyone with the folder, that it belongs to it."""
     floating = "Parts that draw in floats are named as not proved. " if plan.policy.floating else ""
     files = (
         f"<p>Files of this release: {', '.join(f'<code>{spelled(name)}</code>' for name in made.files)}.</p>"
@@ -141,7 +141,7 @@ def verification(plan: Plan, made: Made) -> str:
 
 
 def signing(plan: Plan, made: Made) -> str:
-    """What the person who signs says, and where; nothing to sign on a simulation."""
+    """Return the statement of the person who signs, and its place; nothing to sign on a simulation."""
     if made.simulated:
         return "<p>Nothing: this is a simulation, and must not be released.</p>"
     checks = ["I have read what was released, between what it is protected, and what remains possible."]

@@ -1,6 +1,6 @@
-"""How a report is laid out: the page around it, lists and tables, and one style sheet for light, dark and paper.
+"""Layout of a report: the page around it, lists and tables, and one style sheet for light, dark and paper.
 
-Nothing is loaded from anywhere. Everything that is given as text is spelled as text.
+Nothing is loaded from anywhere. Everything that is given as text is written as text.
 
 >>> facts([("Engine", "local & fast")])
 '<dl><dt>Engine</dt><dd>local &amp; fast</dd></dl>'
@@ -27,7 +27,7 @@ def page(title: str, body: str, banner: str = "") -> str:
 
 
 def sections(given: Iterable[tuple[str, str]]) -> str:
-    """Sections with contents above them; ``given`` are titles and HTML, and what is empty is left out."""
+    """Sections with contents above them; ``given`` are titles and HTML, and empty ones are left out."""
     found = [(title, f"section-{k}", body) for k, (title, body) in enumerate(given) if body]
     links = "".join(f'<li><a href="#{place}">{spelled(title)}</a></li>' for title, place, _ in found)
     inner = "".join(f'<h2 id="{place}">{spelled(title)}</h2>{body}' for title, place, body in found)

@@ -1,4 +1,4 @@
-"""The words of a report: what was done, what it costs, what it means, for somebody who knows no mathematics.
+"""The words of a report: what was done, its privacy cost, what it means, for someone without mathematical training.
 
 >>> strength(Fraction(2)), listed(["age", "ward", "day"])
 ('1 to 3', 'age, ward and day')
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
-"""Beliefs before the release, for which a report says what they can become."""
+"""Prior beliefs for which a report states the possible posteriors."""
 
 
 SCALE = (
@@ -47,7 +47,7 @@ SCALE = (
     ("3 to 10", "modest; rely on something else as well, such as a contract, or few recipients"),
     ("Above 10", "weak; an adversary who looks for one person may come close to certainty"),
 )
-"""How totals are usually judged, from the strongest to the weakest."""
+"""Usual judgements of totals, from the strongest to the weakest."""
 LEAD = (
     "Whether that is acceptable is your decision, and depends on what is in the table and who sees it. As a guide, this is how "
     "totals of epsilon are usually judged:"
@@ -55,12 +55,12 @@ LEAD = (
 
 
 def strength(epsilon: Fraction) -> str:
-    """Where a total stands on the scale."""
+    """Return the place of a total on the scale."""
     return SCALE[sum(epsilon >= end for end in (1, 3))][0] if epsilon <= 10 else SCALE[3][0]
 
 
 def promised(column: ColumnPlan) -> str:
-    """What one row promises, and what all rows of a unit cost."""
+    """Describe the guarantee of one row, and the cost of all rows of a unit."""
     return totals.promise(column.price / column.times, column.delta / column.times, column.protects, column.times)
 
 
@@ -70,7 +70,7 @@ def capital(words: str) -> str:
 
 
 def not_released(plan: Plan) -> str:
-    """What is not released row by row: columns that only answers use, the column of the unit, and everything unnamed."""
+    """List columns not released row by row: columns that only answers use, the column of the unit, and everything unnamed."""
     asked = plan.only_answers
     unit = [f"{name} (says which rows belong together)" for name in plan.dropped if name not in asked]
     words = f"Not released at all: {listed([*unit, 'every column that the policy does not name'])}."
@@ -78,7 +78,7 @@ def not_released(plan: Plan) -> str:
 
 
 def done(column: ColumnPlan) -> str:
-    """What was done to a column: the mechanism's name and what the registry says of it."""
+    """Describe the treatment of a column: the mechanism's name and its description in the registry."""
     name = "" if column.mechanism is None else column.mechanism.name
     summary = registry[name].summary if name in registry else ""
     return f"{summary} ({name})" if summary else str(name)
@@ -98,7 +98,7 @@ def asked(plan: Plan, plan_of_query: QueryPlan) -> str:
 
 
 def error(part: Any) -> str:
-    """The expected error in words, which stand below or beside a heading that says so already."""
+    """The expected error in words, which stand below or next to a heading that states so already."""
     return error_beside(part.error_words)
 
 
@@ -112,7 +112,7 @@ def _plain(value: Any) -> str:
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Whether a column of an answer is set to the right."""
+    """Return whether a column of an answer is set to the right."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 

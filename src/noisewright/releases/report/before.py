@@ -1,13 +1,14 @@
-r"""The table before, as far as the released one tells: counts for each bar, with whiskers that hold it.
+r"""The table before, as far as the released one shows: counts for each bar, with whiskers that hold it.
 
-Only the released counts and the public law of the mechanism take part, so it costs nothing, and shows no more than anybody can
+Only the released counts and the public law of the mechanism take part, so it costs nothing, and shows no more than anyone can
 compute who has the released table. The estimate and its intervals are those of
-:mod:`noisewright.estimation.population.sums`: unbiased but for a rest that the whiskers count in, whatever the table looked like.
-Where values have neighbours, bars blend into each other over about the size of the noise, since noise leaves nothing to tell a
-value just below an edge from one just above it; and they are made wider until the whiskers tell something. Where no honest
-interval is known, or none that tells anything, there is no estimate, and a sentence says why.
+:mod:`noisewright.estimation.population.sums`: unbiased except a rest that the whiskers count in, whatever the table
+looked like. Where values have neighbours, bars blend into each other over about the size of the noise, since noise
+leaves nothing to distinguish a value just below an edge from one just above it; and they are made wider until the
+whiskers are informative. Where no honest interval is known, or none that is informative, there is no estimate, and a
+sentence says why.
 
-The chances are those of what is released: from a value in the type of its column, through the mechanism
+The probabilities are the released output's: from a value in the type of its column, through the mechanism
 (:attr:`~noisewright.core.mechanism.Described.below`, or its channel), to the cells that its output is counted in once it is
 written in that type again.
 """
@@ -35,13 +36,13 @@ __all__ = ["Before", "mean_before", "shares_below", "table_before", "whole_range
 CONFIDENCE = 0.95
 MOST_LABELS = 2000
 MOST_VALUES = 1000
-"""Of whole numbers up to so many are gone through one by one."""
+"""Maximum number of integers that are gone through one by one."""
 BETWEEN = 16
 """Values that are tried in each bar, where there are too many."""
 REACH = np.geomspace(0.02, 1e6, 40)
-"""How far beyond the outermost edges values are tried, in widths of a bar."""
+"""Distance beyond the outermost edges at which values are tried, in widths of a bar."""
 MOST_BEYOND = 100
-"""A column has a range if its mechanism takes nothing farther beyond its bars than so many times their width together."""
+"""Maximum distance beyond its bars, in their width together, that the mechanism takes of a column with a range."""
 STEPS = 4
 """Places in each bar below which shares are estimated."""
 CELLS = 160
@@ -56,9 +57,9 @@ PLACES = "no honest bounds are known for the cells of a map"
 
 @dataclass(frozen=True)
 class Before:
-    """Counts before for each bar of ``bins``, scaled to the released rows, and whiskers; or the ``reason`` why there are none.
+    """Counts before for each bar of ``bins``, scaled to the released rows, and whiskers; or the ``reason`` why none exist.
 
-    ``blend``: a value that is less than half of this from an edge counts partly for the bar beside it.
+    ``blend``: a value that is less than half of this from an edge counts partly for the bar next to it.
     """
 
     bins: Bins
@@ -131,7 +132,7 @@ def mean_before(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Sums 
 
 
 def _telling(found: Before, rows: int, bars: int) -> bool:
-    """Whether whiskers are no longer than a bar is high, on average."""
+    """Return whether whiskers are no longer than a bar is high, on average."""
     assert found.low is not None
     assert found.high is not None
     return bool(np.subtract(found.high, found.low).mean() <= rows / bars)
@@ -171,7 +172,7 @@ def _categories(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Befor
     shown = len(bins.labels)
     among = law.outputs if bins.others else None
     found = sums_of(alike[:, bins.size :], alike[:, :shown], counts, confidence=CONFIDENCE, among=among)
-    if bins.others:  # which these are was chosen by looking at the released values: what is shown bounds the rest
+    if bins.others:  # which these are was chosen by looking at the released values: the shown labels bound the rest
         rest = [np.maximum(1 - end.sum(), 0.0) for end in (found.estimate, found.high, found.low)]
         found = Sums(
             np.append(found.estimate, rest[0]),
@@ -204,7 +205,7 @@ def _finite(plan: Perturbed, bins: Bins) -> _Law | None:
         pa.ArrowException,
         TypeError,
         ValueError,
-    ):  # labels that are no values of the column, such as an extra symbol
+    ):  # labels that are not values of the column, such as an extra symbol
         return None
     cells, to = bins.cells([inputs]), bins.cells([outputs])
     if max(cells.max(), to.max()) >= bins.size:
@@ -233,12 +234,12 @@ def _blend(plan: Perturbed, bins: Bins) -> float:
 
 
 def _half(bins: Bins) -> float:
-    """Between whole numbers an edge lies half-way; there no number is near enough to be blended if the noise is small."""
+    """Between integers an edge lies half-way; there no number is near enough to be blended if the noise is small."""
     return 0.5 if bins.whole else 0.0
 
 
 def _numbers(plan: Perturbed, bins: Bins) -> _Law | None:
-    """The law of a mechanism that tells the chances of its outputs, for values that it takes."""
+    """Return the law of a mechanism that has the probabilities of its outputs, for values that it takes."""
     below = described(plan.mechanism).below
     if below is None:
         return _finite(plan, bins)
@@ -262,7 +263,7 @@ def _tried(bins: Bins) -> tuple[Floats, bool]:
 
 
 def _taken(plan: Perturbed, bins: Bins, tried: Floats) -> Floats:
-    """Those values that the mechanism takes, and the last ones beside those that it does not."""
+    """Those values that the mechanism takes, and the last ones next to those that it does not."""
     takes = np.zeros(len(tried), dtype=bool)
     stack = [(0, len(tried))]
     while stack:
@@ -313,5 +314,5 @@ def _thresholds(plan: Perturbed, bins: Bins) -> Floats:
 
 
 def _unit(type_: pa.DataType) -> float:
-    """What one in a chart is for the mechanism: times are drawn in seconds, and shown in days."""
+    """Return the unit of the mechanism in a chart: times are drawn in seconds, and shown in days."""
     return float(SECONDS_PER_DAY) if pa.types.is_timestamp(type_) else 1.0

@@ -1,4 +1,5 @@
-r"""Where the values of a released column are counted: bars for a chart, and finer cells from which the table before is estimated.
+r"""Where the values of a released column are counted: bars for a chart, and finer cells from which the table before is
+estimated.
 
 Everything is chosen from public parameters and released values. :func:`bins_of` decides, and ``Bins.count`` counts one batch;
 counts of batches and of workers simply add up.
@@ -35,7 +36,7 @@ from noisewright.releases.report._calendar import calendar_bars
 __all__ = ["SECONDS_PER_DAY", "Bins", "Perturbed", "Shown", "bins_of", "channel_of", "numbers_of", "typed"]
 
 Shown = Chart | Literal["places"]
-"""How a column is shown: as its kind is, or two coordinates together as places."""
+"""Form in which a column is shown: as its kind is, or two coordinates together as places."""
 
 MOST_BARS = 30
 MOST_CELLS = 20
@@ -47,7 +48,7 @@ NICE = (1.0, 2.0, 5.0, 10.0)
 
 
 class Perturbed(Protocol):
-    """What is needed of a column's plan: its names, its mechanism, and how values get to it and back."""
+    """Parts of a column's plan that are needed: its names, its mechanism, and the way of values to it and back."""
 
     @property
     def outputs(self) -> Sequence[str]: ...
@@ -75,7 +76,7 @@ class Bins:
     labels: tuple[Hashable, ...] = ()
     others: bool = False
     hidden: int | None = None
-    """How many categories these others are, where that is known."""
+    """Number of these other categories, where that is known."""
     edges: tuple[float, ...] = ()
     across: tuple[float, ...] = ()
     cuts: tuple[float, ...] = ()
@@ -122,7 +123,7 @@ class Bins:
         return np.where(inside, cell, self.size)
 
     def count(self, arrays: Sequence[pa.Array]) -> NDArray[np.int64]:
-        """How many values of a batch are in each cell, and, last, how many are missing."""
+        """Count the values of a batch in each cell, and, last, the missing ones."""
         times = None
         if len(arrays) == 1 and not pa.types.is_floating(self.types[0]):  # few different values: each is placed once
             values, counts = pc.value_counts(_plain(arrays[0])).flatten()
@@ -131,9 +132,9 @@ class Bins:
 
 
 def bins_of(plan: Perturbed, released: Sequence[pa.Array]) -> Bins | None:
-    """The bins of a column, given some of its released values; None for what no chart shows, such as vectors.
+    """Return the bins of a column, given some of its released values; None for types that no chart shows, such as vectors.
 
-    Bars are no narrower than the expected error: nothing finer can be seen through the noise.
+    Bars are at least as wide as the expected error: nothing finer can be seen through the noise.
     """
     name, types = ", ".join(plan.outputs), tuple(_plain(array).type for array in released)
     kinds = [kind_of(t) for t in types]
@@ -215,7 +216,7 @@ def numbers_of(array: pa.Array) -> Floats:
 
 
 def _without_distances(plan: Perturbed) -> bool:
-    """Whether the mechanism takes values for categories, none of them nearer to another."""
+    """Return whether the mechanism takes values for categories, none of them nearer to another."""
     entry = registry.get(getattr(plan.mechanism, "name", ""))
     return entry is not None and entry.takes.kind == "category" and not entry.takes.metric
 
@@ -242,7 +243,7 @@ def _calendar_edges(values: Floats, finest: float, most: int, whole: bool) -> tu
 
 
 def _middle(values: Floats) -> tuple[float, float]:
-    """From where to where the middle 99 % of the values lie."""
+    """Return the range of the middle 99 % of the values."""
     seen = values[np.isfinite(values)]
     low, high = np.quantile(seen, [0.005, 0.995]) if seen.size else (0.0, 1.0)
     return (float(low), float(high)) if high > low else (float(low) - 0.5, float(low) + 0.5)

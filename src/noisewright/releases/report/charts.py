@@ -1,8 +1,9 @@
-"""Charts of a report: small SVG pictures inside the page, drawn here, with nothing to load and nothing to run.
+"""Charts of a report: small SVG pictures inside the page, drawn here, with nothing to load or run.
 
 Blue bars and cells are released counts; orange dots with whiskers are estimates of the table before. The two differ in shape as
-well as in colour, so they can be told apart in print and by everybody. Colours are CSS classes (``released``, ``estimated`` and
-so on) that the page defines for light and dark. Each picture has a title and a description for screen readers.
+well as in colour, so they can be distinguished in print and by everyone. Colours are CSS classes (``released``,
+``estimated`` and so on) that the page defines for light and dark. Each picture has a title and a description for screen
+readers.
 
 >>> picture = chart(Marginal("smoker", "categories", (36.0, 64.0), labels=("yes", "no")))
 >>> picture.startswith("<svg") and "<title" in picture and "yes" in picture
@@ -25,7 +26,7 @@ from noisewright.releases.report.marginals import Marginal
 __all__ = ["chart", "short", "spelled", "ticks"]
 
 WIDTH = 480
-"""Of every picture, in its own units: narrow enough that letters stay readable on a telephone."""
+"""Width of every picture, in its own units: narrow enough that letters stay readable on a telephone."""
 CHARACTER = 7.2
 """The width of a character of a label at 13 px, on average; labels are cut so that they fit."""
 
@@ -168,7 +169,7 @@ def _dots(
 
 
 def _at_edges(edges: tuple[float, ...], most: int = 7) -> list[float]:
-    """Round numbers where bars begin; where none of them is, every so many-th edge.
+    """Return round numbers where bars begin; where none of them is, edges at equal intervals.
 
     >>> _at_edges((0.0, 20.0, 40.0, 60.0)), _at_edges(tuple(map(float, range(35, 110, 5))))
     ([0.0, 20.0, 40.0, 60.0], [40.0, 60.0, 80.0, 100.0])

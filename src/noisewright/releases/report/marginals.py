@@ -29,7 +29,7 @@ class Marginal:
     ``labels`` name categories; ``edges`` bound the bars of numbers and dates (in days since 1970), the outermost bars including
     everything beyond. For places ``edges`` run from south to north and ``across`` from west to east, and counts go row by row.
     ``low`` and ``high`` are the ends of whiskers that all hold the table before, at a confidence of 95 %; ``blend`` says over
-    which width a bar passes into the next one in the estimate, and ``reason`` why there is none. Of places on a ``plane`` the
+    which width a bar passes into the next one in the estimate, and ``reason`` why none exists. For places on a ``plane`` the
     first coordinate, along ``edges``, goes across.
     """
 
@@ -79,7 +79,9 @@ def marginals_of(columns: Sequence[Any], batches: Iterator[pa.RecordBatch]) -> l
 def counted(
     columns: Sequence[Perturbed], batches: Iterator[pa.RecordBatch]
 ) -> list[tuple[Bins, NDArray[np.int64]] | None]:
-    """For every column its bins, chosen by the first rows, and how many released values are in each; None without a chart."""
+    """Return the bins of every column, chosen by the first rows, with the count of released values in each; None
+    without a chart.
+    """
     bins: dict[int, Bins | None] = {}
     counts: dict[int, NDArray[np.int64]] = {}
     for batch in batches:

@@ -1,8 +1,8 @@
-"""``report.html``: what a release did and promises, for somebody who signs for it and need not know mathematics.
+"""``report.html``: what a release did and guarantees, for someone who signs for it and need not know mathematics.
 
 One page that holds everything it shows: no scripts, nothing loaded from elsewhere, readable in light, dark and print, and by
 screen readers. It is made from the plan, the ledger's balance, and the released output; the true data take no part in it.
-Everything that comes from a policy or a table is spelled as text, never as HTML.
+Everything that comes from a policy or a table is written as text, never as HTML.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MOST_ROWS = 60
 
 @dataclass(frozen=True)
 class Made:
-    """How a release was made: what the page says beside the plan.
+    """Circumstances of a release, which the page states next to the plan.
 
     ``rows``: rows of the released table, if there is one. ``certificate``: the digest of ``certificate.json``.
     """
@@ -112,7 +112,9 @@ def _opening(plan: Plan, made: Made, heading: str) -> str:
 
 
 def _released(plan: Plan) -> str:
-    """The one table of all parts: what was done, between what, at which price, and what somebody can conclude at most."""
+    """The one table of all parts: what was done, between what, at which privacy cost, and the most that someone can
+    conclude.
+    """
     rows = [_row(column) for column in plan.columns]
     for query in plan.queries:
         belief = "certainty" if query.exact else totals.belief(query.price, query.delta)
@@ -157,7 +159,7 @@ def _price(part: ColumnPlan | QueryPlan) -> str:
 
 
 def _judging(plan: Plan) -> str:
-    """What the total means, beside what totals usually are."""
+    """Describe the total in comparison with usual totals."""
     if not plan.claims:
         return ""
     total = totals.price(plan.epsilon, plan.delta)

@@ -1,4 +1,4 @@
-"""Where rows come from: files, frames and tables of other libraries, in the types that the policy knows."""
+"""Sources of rows: files, frames and tables of other libraries, in the types of the policy."""
 
 from typing import TYPE_CHECKING
 

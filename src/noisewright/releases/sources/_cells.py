@@ -24,7 +24,7 @@ __all__ = ["Cells", "from_cells", "spelled_number", "spooled", "spooled_cells", 
 Cells = Sequence[str | None]
 """A row: each cell as text, None where it is missing."""
 WHOLE = 1 << 53
-"""Below this a float holds every whole number."""
+"""Below this a float holds every integer."""
 
 
 def from_cells(
@@ -91,7 +91,7 @@ def spooled(
     reader: pa.RecordBatchReader | Batches,
     used: Collection[str] | None,
 ) -> Source:
-    """Write what can be read once to a temporary file, which goes when the source goes."""
+    """Write a source that can be read once to a temporary file, which goes when the source goes."""
     check_names(name, reader.schema.names, used)
     kept = used_part(reader.schema, used)
     spool, rows = Spool(), 0

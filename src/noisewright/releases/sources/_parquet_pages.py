@@ -53,8 +53,8 @@ class _Pages:
 def check_pages(paths: Sequence[str], names: Sequence[str], used: Collection[str] | None = None) -> dict[str, int]:
     """Refuse Parquet files whose pages unpack to far more than their size.
 
-    ``names``: what messages call the files; ``used``: the columns to look at, if not all. Returns the columns with texts in
-    delta encodings, each with the size of the largest page whose texts share beginnings, or 0 if there is none.
+    ``names``: the name of the files in messages; ``used``: the columns to look at, if not all. Returns the columns with
+    texts in delta encodings, each with the size of the largest page whose texts share beginnings, or 0 if none exists.
     """
     found: dict[str, int] = {}
     damaged = f"{names[0]} is not a Parquet file, or it was cut short or damaged"

@@ -1,8 +1,8 @@
 """A DuckDB connection whose queries a signal can end: :class:`Connection`.
 
 DuckDB asks for signals while a query runs in the main thread, and replaces what their handlers raise (``KeyboardInterrupt``
-after Ctrl-C) by an error of its own. So the main thread hands every query to another thread and waits for it. An exception that
-arrives meanwhile ends the query and is raised as it is.
+after Ctrl-C) by an error of its own. Therefore the main thread hands every query to another thread and waits for it. An
+exception that arrives meanwhile ends the query and is raised as it is.
 
 >>> connection = Connection(duckdb.connect())
 >>> connection.sql("SELECT 1 + 1").fetchall()
@@ -137,7 +137,7 @@ class Result:
 
 
 class Batches:
-    """The rows of a query in batches, each fetched when it is asked for."""
+    """The rows of a query in batches, each fetched when it is requested."""
 
     def __init__(self, waiting: Waiting, reader: Any) -> None:
         self._waiting, self._reader = waiting, reader

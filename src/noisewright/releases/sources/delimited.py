@@ -1,15 +1,15 @@
 r"""CSV and TSV files: a header, one dialect, and types that hold for every row.
 
-The dialect is that of RFC 4180 in UTF-8: the first row names the columns, double quotes protect, a doubled quote stands for one;
-the separator is a tab in ``.tsv`` files, and otherwise the comma, semicolon, tab or bar that the header has most of. An empty
-cell is missing.
+The dialect is that of RFC 4180 in UTF-8: the first row names the columns, double quotes protect, a doubled quote stands
+for one; the separator is a tab in ``.tsv`` files, and otherwise the comma, semicolon, tab or bar that the header has
+most of. An empty cell is missing.
 
-The columns that a policy uses are of the types that it says, and a cell that is not of its column's type refuses the whole
+The columns that a policy uses are of the types that it states, and a cell that is not of its column's type refuses the whole
 file; those that it keeps without a type are text, cell by cell, and the others are not looked at. Where there is no policy, a
 column gets a type by its cells: of **all** rows, not of a sample, since a type that only most cells have would make a reader
 round or refuse the others later. Such a column is
 
-- whole numbers, if every cell is a 64-bit integer in its plain spelling (``007`` is a code, not a number);
+- integers, if every cell is a 64-bit integer in its plain form (``007`` is a code, not a number);
 - numbers, if every cell is one and none starts with a superfluous 0;
 - dates (``2024-02-29``), times (``2024-02-29 12:30:00``), or moments (``2024-02-29 12:30:00+01:00``), if every cell is one;
 - text otherwise, ``yes`` and ``true`` included.
@@ -47,7 +47,7 @@ from noisewright.releases.sources.duck import (
 __all__ = ["Delimited", "check_spelled", "header_of", "in_sql", "misfit", "read_delimited", "relation_of", "wide_rows"]
 
 LADDER = (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us"), ZONED)
-"""The types that are tried; the first that all cells have is chosen, and text if there is none."""
+"""The types that are tried; the first that all cells have is chosen, and text if none exists."""
 SEPARATORS = (",", ";", "\t", "|")
 BATCH = 65_536
 CHUNK = 1 << 20
@@ -56,7 +56,7 @@ LONGEST_LINE = 4 << 20
 
 
 class Delimited:
-    """What is known of delimited files: separator, schema, number of rows, and how DuckDB reads them."""
+    """Facts about delimited files: separator, schema, number of rows, and the settings for DuckDB."""
 
     def __init__(self, separator: str, schema: pa.Schema, rows: int, quoted_missing: bool) -> None:
         self.separator, self.schema, self.rows = separator, schema, rows
@@ -74,7 +74,7 @@ def read_delimited(
 ) -> Delimited:
     """Look through files with the same header; ``types`` fixes the types of the columns that it names.
 
-    ``used``: the columns that a policy names. All others are text then, and nobody looks at them. ``title``: what messages
+    ``used``: the columns that a policy names. All others are text then, and no one looks at them. ``title``: what messages
     call the first file, if not by its name. ``quoted_missing``: an empty cell in quotes is missing, too.
     """
     title = title or Path(paths[0]).name
@@ -117,7 +117,7 @@ def read_delimited(
 
 
 def header_of(path: str, name: str | None = None) -> tuple[str, list[str]]:
-    """The separator and the names in the first row; ``name``: what messages call the file."""
+    """The separator and the names in the first row; ``name``: the name of the file in messages."""
     name = name or Path(path).name
     sentence = f"{name} does not start with a row of column names in UTF-8"
     try:
@@ -173,7 +173,7 @@ def wide_rows(
 
 
 def _check_whole(path: str) -> None:
-    """Refuse a compressed file that was cut short or damaged: DuckDB would read what is left of it as if it were all."""
+    """Refuse a compressed file that was cut short or damaged: DuckDB would read the rest of it as if it were all."""
     if not packed_ending(path):
         return
     name = Path(path).name
@@ -207,7 +207,7 @@ def _unpacked(path: str) -> Any:
 
 
 def relation_of(separator: str, columns: Mapping[str, str], *, quoted_missing: bool = True) -> str:
-    """How DuckDB reads files with these columns; ``quoted_missing``: an empty cell in quotes is missing, too."""
+    """Return DuckDB's relation for files with these columns; ``quoted_missing``: an empty cell in quotes is missing, too."""
     struct = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in columns.items())
     return (
         f"read_csv({FILES}, auto_detect=false, hive_partitioning=false, header=true, delim={literal(separator)}, "
@@ -216,7 +216,7 @@ def relation_of(separator: str, columns: Mapping[str, str], *, quoted_missing: b
 
 
 def check_spelled(types: Mapping[str, pa.DataType], file: str) -> None:
-    """Refuse columns of a kind that no text spells."""
+    """Refuse columns of a kind that no text writes."""
     for name, type_ in types.items():
         kind = kind_of(type_)
         if kind is not None and not kind.typeless:
@@ -227,7 +227,7 @@ def check_spelled(types: Mapping[str, pa.DataType], file: str) -> None:
 
 
 def in_sql(type_: pa.DataType) -> str:
-    """How DuckDB spells an Arrow type: as one that holds all of its values."""
+    """Return DuckDB's name of an Arrow type: a type that holds all of its values."""
     if pa.types.is_decimal(type_) and type_.precision <= 38:
         return f"DECIMAL({type_.precision}, {type_.scale})"
     kind = kind_of(type_)
@@ -235,7 +235,7 @@ def in_sql(type_: pa.DataType) -> str:
 
 
 def misfit(name: str, type_: pa.DataType) -> DataError:
-    """The error that a value is not of the type that the policy says; it tells no value."""
+    """The error that a value is not of the type that the policy states; it shows no value."""
     kind = kind_of(type_) or TEXT
     words = kind.one + (" such as 31.5, with a point" if kind.name == "number" else "")
     if type_ == ZONED:

@@ -1,7 +1,7 @@
 """DuckDB as the reader and the aggregator: connections with bounds, and errors that quote no data.
 
-An error text of DuckDB or Arrow often shows the cell that it stumbled over. :func:`quiet` replaces such an error by a sentence of
-our own; the original is not chained, so that it cannot reach a log either.
+An error text of DuckDB or Arrow often shows the cell that it stumbled over. :func:`quiet` replaces such an error by a
+sentence of our own; the original is not chained, so that it cannot reach a log either.
 
 >>> with quiet("the numbers cannot be read"), connected() as duck:
 ...     duck.sql("SELECT CAST('secret' AS INTEGER)").fetchall()
@@ -47,7 +47,7 @@ MEMORY = 400 * 10**6
 MOST_COLUMNS = 20_000
 """The maximum number of columns that DuckDB is given; it takes minutes to begin with more."""
 MOST_IN_BATCH = 2**31 - 1
-"""Arrow's own advice; more can only be said of columns that take no room."""
+"""Arrow's own advice; more can only be said of columns that take no space."""
 SETTINGS: dict[str, str | int | float | list[str]] = {
     "preserve_insertion_order": True,
     "autoinstall_known_extensions": False,
@@ -57,12 +57,12 @@ SETTINGS: dict[str, str | int | float | list[str]] = {
 }
 
 PACKED = {".gz": "gzip", ".zst": "zstd"}
-"""Endings of compressed files, which DuckDB and Arrow both read, and how Arrow calls what they are compressed with."""
+"""Endings of compressed files, which DuckDB and Arrow both read, and Arrow's names for their compression."""
 
 FILES = "getvariable('files')"
 """The files of a connection, in SQL: a path itself is never a part of a statement."""
 PATTERNS = frozenset("*?[]{}\\")
-"""What DuckDB may take for a pattern in a path."""
+"""Characters that DuckDB may take for a pattern in a path."""
 
 _Known = dict[tuple[tuple[str, ...], tuple[str, ...]], "_Database"]
 _SHARED: ContextVar[tuple[ExitStack, _Known] | None] = ContextVar("_SHARED", default=None)
@@ -90,13 +90,14 @@ def one_database() -> Iterator[None]:
 def connected(
     paths: Sequence[str] = (), *, database: str | None = None, packed: Sequence[str] = ()
 ) -> Iterator[Connection]:
-    """A connection of our own: all cores, bounded memory, rows in their order, in UTC; it reaches what is named and nothing else.
+    """A connection of our own: all cores, bounded memory, rows in their order, in UTC; it reaches named
+    files and nothing else.
 
     The files at ``paths`` are :data:`FILES` in its SQL. They have plain names for DuckDB (links in a private folder), so that
-    nothing in a path is a pattern, an address, a home or a column. A ``database`` is attached as ``source``. Then the door is
-    shut: whatever the SQL says, even that of a view in the database, no other file can be read or written, no extension
-    loaded, no setting changed. Temporary tables and views are seen by nobody else. ``packed``: files that can be far smaller than
-    what they hold; DuckDB may then hold no more than their sizes allow.
+    nothing in a path is a pattern, an address, a home or a column. A ``database`` is attached as ``source``. Then access
+    is closed: whatever the SQL says, even in a view of the database, no other file can be read or written, no extension
+    loaded, no setting changed. Temporary tables and views are seen by no one else. ``packed``: files that can be far
+    smaller than their content; DuckDB may then hold no more than their sizes allow.
 
     >>> with quiet("that is out of reach"), connected() as duck:
     ...     duck.sql("SELECT * FROM read_text('/etc/hostname')").fetchall()
@@ -160,7 +161,7 @@ def _memory(paths: Sequence[str]) -> int:
 
 
 def packed_ending(path: str) -> str:
-    """The ending of a name that says the file is compressed, or nothing."""
+    """The ending of a name that states the file is compressed, or nothing."""
     return next((ending for ending in PACKED if path.lower().endswith(ending)), "")
 
 
@@ -180,7 +181,9 @@ def quiet(sentence: str, error: type[NoisewrightError] = DataError) -> Iterator[
 
 
 def readable(schema: pa.Schema) -> pa.Schema:
-    """The same schema without its notes, if all names in it, however deep, are text: Arrow does not look before they are used."""
+    """The same schema without its notes, if all names in it, however deep, are text: Arrow does not look before they
+    are used.
+    """
     waiting = list(schema)
     while waiting:
         field = waiting.pop()
@@ -190,9 +193,9 @@ def readable(schema: pa.Schema) -> pa.Schema:
 
 
 def valid(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The same batch, if it is what it says: offsets, codes and lengths inside of its buffers, text in UTF-8.
+    """Return the same batch if it is valid: offsets, codes and lengths inside of its buffers, text in UTF-8.
 
-    Arrow itself believes what a file says of itself, and whoever reads a value at a false offset reads beyond the end.
+    Arrow does not check them, and anyone who reads a value at a false offset reads beyond the end.
     """
     batch.validate(full=True)
     if batch.num_rows > MOST_IN_BATCH:
@@ -211,9 +214,9 @@ def literal(text: str) -> str:
 
 
 def check_names(name: str, columns: Sequence[str], used: Collection[str] | None = None) -> None:
-    """SQL does not tell upper from lower case in names, so two columns must differ in more than that.
+    """SQL does not distinguish upper from lower case in names, so two columns must differ in more than that.
 
-    Of how many columns there may be: where a policy says which are ``used``, only they are read.
+    Of how many columns there may be: where a policy states which are ``used``, only they are read.
     """
     if not columns:
         raise DataError(f"{name} has no columns.")

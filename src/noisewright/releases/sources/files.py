@@ -47,7 +47,7 @@ WITH_TABLES = (*DATABASES, ".xlsx")
 
 
 def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str] | None = None) -> Source:
-    """The source of a path; ``used``: the columns to look at, where a policy says it."""
+    """The source of a path; ``used``: the columns to look at, where a policy states it."""
     if "\0" in text:
         raise FileFormatError(f"{text!r} cannot be the name of a file.")
     if re.match(r"[a-z0-9]+://", text):
@@ -100,13 +100,13 @@ def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str]
 
 
 def _copied(copy: Source, paths: tuple[str, ...], stamps: tuple[tuple[int, ...], ...]) -> Source:
-    """A copy of the used columns of files with very many, which nobody changed meanwhile."""
+    """A copy of the used columns of files with very many, which no one changed meanwhile."""
     replace(copy, paths=paths, stamps=stamps).check_unchanged()
     return replace(copy, origin=paths)
 
 
 def files_of(text: str) -> tuple[str, ...]:
-    """The files that a path means: itself, or those of a folder in the order of their names."""
+    """The files that a path means: itself, or the files of a folder in the order of their names."""
     try:
         paths: tuple[str, ...] = (text,)
         if stat.S_ISDIR(check_input(text).st_mode):
@@ -123,7 +123,7 @@ def files_of(text: str) -> tuple[str, ...]:
 
 
 def _inside(folder: str) -> list[str]:
-    """The files of a folder. Notes that programs leave beside tables are passed over; whatever else might hold rows is not."""
+    """The files of a folder. Notes that programs leave next to tables are passed over; whatever else might hold rows is not."""
     found = []
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
@@ -182,7 +182,7 @@ def _from_parquet(paths: tuple[str, ...]) -> tuple[pa.Schema, int, str]:
 
 
 def from_arrow(paths: tuple[str, ...]) -> tuple[pa.Schema, int, str]:
-    """Schema and number of rows of Arrow files, each of which is looked at whole: nothing else checks what it reads there."""
+    """Schema and number of rows of Arrow files, each of which is examined whole: nothing else checks their content."""
     schema, rows = None, 0
     for path in paths:
         check_arrow_sizes(path)
@@ -198,7 +198,7 @@ def from_arrow(paths: tuple[str, ...]) -> tuple[pa.Schema, int, str]:
 
 
 def _from_json(paths: tuple[str, ...], types: Mapping[str, pa.DataType]) -> tuple[pa.Schema, str]:
-    """The columns of all rows; those that a policy knows are of its types, and every value of them is looked at."""
+    """The columns of all rows; those that a policy has are of its types, and every value of them is examined."""
     listed = f"{FILES}, format='newline_delimited', hive_partitioning=false"
     relation = f"read_json({listed}, sample_size=-1)"
     sentence = f"{Path(paths[0]).name} does not hold one JSON object a line"
@@ -260,7 +260,9 @@ def _table_in(text: str) -> tuple[str | None, str]:
 def _cells_of(
     table: str | None, path: str, used: Collection[str] | None = None
 ) -> tuple[list[str], Iterator[Cells]] | None:
-    """Columns and rows of a sheet, or of a table of SQLite; None for all others. First bytes tell whose database a file is."""
+    """Columns and rows of a sheet, or of a table of SQLite; None for all others. First bytes identify the database of a
+    file.
+    """
     book = path.lower().endswith(".xlsx") and not os.path.isdir(path)
     if not book and table is None:
         return None

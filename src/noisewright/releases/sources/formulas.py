@@ -1,9 +1,9 @@
 r"""Text that a spreadsheet would run, made harmless in CSV files and read back as it was.
 
-A cell that starts with ``=``, ``+``, ``-`` or ``@`` is a formula to a spreadsheet: it can fetch addresses and start programs. So
-such text is written with an apostrophe before it, which spreadsheets take for "this is text". A text that has apostrophes
-before such a sign gets one more, so that nothing is lost: whoever reads takes one away. Plain numbers, and a sign alone, are
-nothing that runs; they stay as they are.
+A cell that starts with ``=``, ``+``, ``-`` or ``@`` is a formula to a spreadsheet: it can fetch addresses and start
+programs. Therefore such text is written with an apostrophe before it, which spreadsheets take for "this is text". A text that
+has apostrophes before such a sign gets one more, so that nothing is lost: anyone who reads takes one away. Plain
+numbers, and a sign alone, are nothing that runs; they stay as they are.
 
 >>> cells = pa.array(["=1+1", "'=1+1", " @sum", "-3", "+", "a-b", None])
 >>> harmless(cells).to_pylist()
@@ -24,9 +24,11 @@ from noisewright.releases.kinds.texts import is_text
 __all__ = ["FORMULA", "PLAIN", "harmless", "harmless_name", "harmless_rows", "original", "original_name"]
 
 FORMULA = r"^'*[ \t\r\n]*[-=+@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
-"""What a spreadsheet might run, after any number of apostrophes; also in the wide signs of East Asian keyboards."""
+"""Pattern of text that a spreadsheet might run, after any number of apostrophes; also in the wide signs of East Asian
+keyboards.
+"""
 PLAIN = r"^'*[-+]([0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?)?\z"
-"""What only looks like it: a number, or a sign alone."""
+"""Pattern of text that only looks like it: a number, or a sign alone."""
 
 
 def harmless(column: Any) -> Any:

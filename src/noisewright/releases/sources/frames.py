@@ -21,7 +21,7 @@ __all__ = ["from_pandas", "from_polars", "in_memory"]
 
 
 def in_memory(kind: SourceKind, name: str, table: pa.Table) -> Source:
-    if kind == "arrow":  # anybody's buffers; the others were made by a library a moment ago
+    if kind == "arrow":  # anyone's buffers; the others were made by a library a moment ago
         with quiet(f"{name} is not valid: a column has a name, offsets, codes or text that its type does not allow"):
             readable(table.schema)
             table.validate(full=True)
@@ -32,7 +32,7 @@ def in_memory(kind: SourceKind, name: str, table: pa.Table) -> Source:
 def from_pandas(
     frame: Any, types: Mapping[str, pa.DataType], stated: Mapping[str, str], used: Collection[str] | None
 ) -> Source:
-    """A frame in the types of the policy: pandas chooses its own by the values (a missing one makes whole numbers floats).
+    """A frame in the types of the policy: pandas chooses its own by the values (a missing one makes integers floats).
 
     The others have the types of their dtypes. A column of objects has none, so it is text, or the policy must say what it is.
     """
@@ -70,7 +70,9 @@ def _from_series(series: Any, type_: pa.DataType | None, stated: str | None, gue
 
 
 def _told_apart(type_: pa.DataType, stated: str | None) -> bool:
-    """Whether the policy states a kind that the type alone does not tell, such as pictures in bytes: these stay as they are."""
+    """Return whether the policy states a kind that the type alone does not determine, such as pictures in bytes: these stay
+    as they are.
+    """
     return stated is not None and kind_named(stated).holds(type_) and kind_of(type_) is not kind_named(stated)
 
 

@@ -1,16 +1,16 @@
 """Where the rows come from, and how they go back: files, tables and frames behind one :class:`Source`.
 
 =================================  =====================================================================================
-a path of a file or a folder       ``.parquet``, ``.csv``, ``.tsv`` (also ``.gz``, ``.zst``), ``.arrow``/``.feather``, ``.jsonl``,
-                                   ``.xlsx``; the files of a folder are read in the order of their names
+a path of a file or a folder       ``.parquet``, ``.csv``, ``.tsv`` (also ``.gz``, ``.zst``), ``.arrow``/``.feather``,
+                                   ``.jsonl``, ``.xlsx``; the files of a folder are read in the order of their names
 ``table@file.duckdb``, ``.sqlite`` a table or view of a database, which reaches no other file
 ``sheet@file.xlsx``                a sheet of a workbook; one that is alone needs no name
 pyarrow, pandas, Polars, DuckDB    tables, record batch readers, frames (lazy ones too) and relations
 Spark                              data frames, with the engine ``spark``
 =================================  =====================================================================================
 
-Rows have an order, and every pass over a source sees the same rows in that order: what can be read only once or may change
-between two readings (readers, lazy frames, relations) is written once to a private file that has no name.
+Rows have an order, and every pass over a source sees the same rows in that order: a source that can be read only once
+or may change between two readings (readers, lazy frames, relations) is written once to a private file that has no name.
 
 >>> source = source_of(pa.table({"age": [31, 47]}))
 >>> source.types, source.rows
@@ -49,10 +49,10 @@ def source_of(
 ) -> Source:
     """The source of anything in the table above.
 
-    ``types``: of which type columns are where the data have no types of their own, by what a policy says (CSV, JSON lines,
-    pandas); a value that is not of that type is refused. Data with types keep them, but for columns of whole numbers of which a
-    policy has ``stated`` that they are numbers. ``used``: the columns that a policy names; the others are not looked at, and
-    those whose types nobody tells are text.
+    ``types``: types of columns where the data have no types of their own, from the policy (CSV, JSON lines,
+    pandas); a value that is not of that type is refused. Data with types keep them, except columns of integers of which a
+    policy has ``stated`` that they are numbers. ``used``: the columns that a policy names; the others are not looked
+    at, and those of unknown type are text.
     """
     stated = stated or {}
     found = _source_of(data, dict(types or {}), stated, used)
@@ -66,7 +66,7 @@ def source_of(
 
 
 def table_of(data: Any) -> pa.Table:
-    """All rows and columns at once, for what learns from all of them."""
+    """Return all rows and columns at once, for code that learns from all of them."""
     source = source_of(data)
     return pa.Table.from_batches(source.batches(list(source.schema.names)), source.schema)
 

@@ -31,7 +31,7 @@ from noisewright.releases.kinds.binary import BYTES
 __all__ = ["LONGEST_TEXT", "MOST_ROWS", "SheetWriter"]
 
 MOST_ROWS = 1_048_575
-"""Rows that a sheet has room for, below its header."""
+"""Rows that a sheet has space for, below its header."""
 LONGEST_TEXT = 32_767
 """Characters of a cell."""
 FIRST_DAY = datetime.date(1900, 3, 1)

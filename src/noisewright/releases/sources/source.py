@@ -26,9 +26,9 @@ from noisewright.releases.sources.duck import connected, identifier, quiet, vali
 __all__ = ["BATCH", "SUFFIXES", "Format", "Source", "SourceKind", "arrow_file", "dataset_of", "stamps_of"]
 
 SourceKind = Literal["file", "arrow", "reader", "pandas", "polars", "polars-lazy", "duckdb", "spark"]
-"""What was handed over, and so what is handed back."""
+"""Kind of input table, and therefore of the output."""
 Format = Literal["parquet", "csv", "json", "arrow", "duckdb", "memory", "spark", "remote", "sheet"]
-"""How the rows are stored while they are read; sheets are copied to CSV before."""
+"""Storage of the rows while they are read; sheets are copied to CSV before."""
 SUFFIXES: dict[str, Format] = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -49,9 +49,9 @@ BATCH = 65_536
 PARQUET_BUFFER = 1 << 20
 """Column chunks are read through a window of this size, so that a file of one huge row group needs no more memory."""
 TOGETHER = 32 << 20
-"""Small row groups are read together up to so many bytes."""
+"""Maximum number of bytes up to which small row groups are read together."""
 DECODED = 8 << 20
-"""Texts that share beginnings are read so many bytes at a time, if each is as long as its page."""
+"""Number of bytes read at a time of texts that share beginnings, if each is as long as its page."""
 MAPPED = 256 << 20
 """Arrow files with batches of more bytes are mapped, so that one huge batch needs no more memory."""
 
@@ -62,25 +62,25 @@ class Source:
 
     kind: SourceKind
     name: str
-    """What messages call it: the name of a file, or what kind of table it is."""
+    """Name in messages: the name of a file, or the kind of table."""
     format: Format
     schema: pa.Schema
     """Names and types; empty for what only Spark can reach."""
     rows: int | None = None
     paths: tuple[str, ...] = ()
     relation: str = ""
-    """What DuckDB reads, as SQL after FROM, where the format is csv, json, parquet or duckdb."""
+    """Relation that DuckDB reads, as SQL after FROM, where the format is csv, json, parquet or duckdb."""
     separator: str = ","
     held: Any = field(default=None, repr=False)
-    """A table, a Spark frame, or what keeps a temporary file."""
+    """Table, Spark frame, or holder of a temporary file."""
     stamps: tuple[tuple[int, ...], ...] = ()
     guessed: frozenset[str] = frozenset()
-    """Columns whose types neither the table nor the policy tells; without a policy they are read off the values."""
+    """Columns whose types neither the table nor the policy states; without a policy they are read off the values."""
     widened: frozenset[str] = frozenset()
-    """Columns of whole numbers that are read as numbers, because the policy says so."""
+    """Columns of integers that are read as numbers, because the policy states so."""
 
     dtypes: Mapping[str, Any] = field(default_factory=dict)
-    """Those of a pandas frame, in which its columns come back."""
+    """Types of a pandas frame, in which its columns come back."""
     origin: tuple[str, ...] = ()
     """The files that a temporary file was copied from."""
     delta: Mapping[str, int] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Source:
     def batches(
         self, columns: Sequence[str], every: int = 1, rows: int = BATCH, coded: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
-        """All rows in order, some columns of them; with ``every`` about one in so many of the rows, spread over the table.
+        """Yield all rows in order, some columns of them; with ``every`` about one in ``every`` rows, spread over the table.
 
         At most ``rows`` of them are held at once, where the rows are not in memory anyway. Texts in columns that are ``coded``
         may come with a dictionary, as they lie in a Parquet file.
@@ -186,7 +186,7 @@ class Source:
                 return table
 
     def _wide(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """A batch with whole numbers as numbers, where that is asked for; none may lose a digit."""
+        """A batch with integers as numbers, where that is requested; none may lose a digit."""
         for name in self.widened.intersection(batch.schema.names):
             place = batch.schema.get_field_index(name)
             if INTEGER.holds(batch.column(place).type):
@@ -268,7 +268,7 @@ class Source:
 
 
 def _together(groups: Sequence[int], metadata: Any) -> Iterator[list[int]]:
-    """Row groups to read in one go: pyarrow keeps what it read of all of them until the last one is through."""
+    """Row groups to read in one go: pyarrow keeps the data of all of them until the last one is through."""
     waiting: list[int] = []
     rows = size = 0
     for group in groups:
@@ -298,7 +298,7 @@ def _joined(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordB
 
 @contextmanager
 def arrow_file(path: str, options: pa.ipc.IpcReadOptions | None = None) -> Iterator[pa.ipc.RecordBatchFileReader]:
-    """An Arrow file whose batches are read, not mapped: the system ends a process that maps a file which somebody cuts short."""
+    """An Arrow file whose batches are read, not mapped: the system ends a process that maps a file which someone cuts short."""
     with pa.OSFile(path) as plain, pa.ipc.open_file(plain, options=options) as file:
         if os.path.getsize(path) <= MAPPED * max(1, file.num_record_batches):
             yield file
@@ -318,7 +318,7 @@ def dataset_of(paths: tuple[str, ...]) -> Any:
 
 
 def stamps_of(paths: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """What tells a file from another one in its place; it changes when somebody writes to it."""
+    """Return marks that distinguish a file from another one in its place; they change when someone writes to it."""
     try:
         found = [os.stat(path) for path in paths]
     except OSError:

@@ -67,7 +67,7 @@ def sentences(otherwise: str, session: Any = None) -> Iterator[None]:
     except NoisewrightError:
         raise
     except Exception as problem:  # py4j, Spark and Python in workers: many kinds, and their texts may quote cells
-        with silent_python():  # asking for the text is what makes PySpark log it
+        with silent_python():  # a request for the text makes PySpark log it
             found = re.search(r"noisewright\.core\.errors\.(\w+): ([^\n]+)", str(problem))
         kind = getattr(errors, found[1], None) if found else None
         if found and isinstance(kind, type) and issubclass(kind, NoisewrightError):

@@ -1,7 +1,7 @@
 """Tables and views of an SQLite database as rows of text, opened so that nothing can be written.
 
-SQLite has no types that hold for a whole column, so the policy says what a column holds, as for CSV files. A view is run once;
-what SQL it consists of can reach no other file.
+SQLite has no types that hold for a whole column, so the policy states the type of a column, as for CSV files. A view is
+run once; what SQL it consists of can reach no other file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROWS = 10_000
 
 
 def is_sqlite(path: str) -> bool:
-    """Whether a file begins as an SQLite database does; one without a single byte is an empty one."""
+    """Return whether a file begins as an SQLite database does; one without a single byte is an empty one."""
     with open_input(path) as file:
         found = file.read(len(MAGIC))
     return found == MAGIC or (not found and path.lower().endswith((".sqlite", ".sqlite3")))
@@ -64,7 +64,9 @@ def _spelled(value: object, name: str) -> str | None:
 
 @contextmanager
 def _opened(path: str) -> Iterator[sqlite3.Connection]:
-    """A connection that writes nothing and reaches nothing else; errors become a sentence, since SQLite's quote what they met."""
+    """A connection that writes nothing and reaches nothing else; errors become a sentence, since SQLite's quote what
+    they met.
+    """
     sentence = (
         f"{Path(path).name} is no SQLite database that can be read, it is damaged, or another program is writing to it"
     )

@@ -1,9 +1,9 @@
 r"""Sheets of ``.xlsx`` workbooks as rows of text, read as a stream; nothing in them is run.
 
 A sheet is a table without types, like a CSV file: the first row names the columns, a cell without a value is missing, a row
-without any value is no row, and the policy says what the columns hold. A cell reads as its value, not as it is shown: ``0.5`` for
-50 %, ``2024-02-29`` for whatever a spreadsheet shows for that day, ``true`` and ``false``. Of a formula the file holds the result
-that was saved with it; that is read, and a formula without one is refused.
+without any value is skipped, and the policy states the types of the columns. A cell reads as its value, not as it is
+shown: ``0.5`` for 50 %, ``2024-02-29`` for whatever a spreadsheet shows for that day, ``true`` and ``false``. For a
+formula the file holds the result that was saved with it; that is read, and a formula without one is refused.
 
 A workbook is an archive of XML files (ECMA-376), which :mod:`~noisewright.files.xml` reads without building a tree.
 Rows are read one by one. The texts that cells share are held in memory, up to a bound that follows from the size of the file.
@@ -33,16 +33,16 @@ from noisewright.releases.sources._cells import Cells, spelled_number
 __all__ = ["Sheet", "open_sheet"]
 
 LONGEST_PART = 1 << 23
-"""Bytes of XML that each part of a workbook may have, besides the sheet and the texts that cells share."""
+"""Bytes of XML that each part of a workbook may have, in addition the sheet and the texts that cells share."""
 LONGEST_ROW = 1 << 22
 """Characters that the cells of one row may have together."""
 MOST_COLUMNS = 1 << 14
 TEXT = 24
-"""Bytes that a shared text counts for, besides its letters: many short ones take time."""
+"""Bytes that a shared text counts for, in addition its letters: many short ones take time."""
 FORMATTED_DATES = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
 """The numbers of formats for dates and times that need no definition."""
 SHOWN_ONLY = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^]]*\]', re.IGNORECASE)
-"""What a number format shows beside the number: texts, colours, conditions."""
+"""Parts that a number format shows next to the number: texts, colours, conditions."""
 ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 PLACED = re.compile("([A-Z]{1,3})[0-9]*")
 NEGATIVE_ZERO = "-0.0"
@@ -112,7 +112,7 @@ class Sheet:
             yield row
 
     def _values(self, blank: bool = False) -> Iterator[dict[int, Cell]]:
-        """Each row as its cells by their place; a cell that is asked for nothing cannot be wrong."""
+        """Each row as its cells by their place; a cell that is requested nothing cannot be wrong."""
         with _damage(self.path), open_archive(self.path) as archive, archive.open(self.file) as stream:
             found: dict[int, Cell] | None = None
             inside = events(stream, self.book)
@@ -237,7 +237,7 @@ def _chosen(book: str, sheets: list[str], wanted: str | None) -> str:
 
 @contextmanager
 def _damage(path: str) -> Iterator[None]:
-    """One sentence for whatever is wrong with a file; what is wrong may quote a cell."""
+    """One sentence for whatever is wrong with a file; the problem may quote a cell."""
     try:
         yield
     except NoisewrightError:
@@ -279,7 +279,7 @@ def _starts(archive: zipfile.ZipFile, part: str, book: str) -> Iterator[tuple[st
 
 
 def _dates(archive: zipfile.ZipFile, part: str, book: str) -> list[bool]:
-    """Whether each style of cells shows a date or a time."""
+    """Return whether each style of cells shows a date or a time."""
     codes: dict[int, str] = {}
     used: list[int] = []
     within = False
@@ -303,7 +303,7 @@ def _unescaped(text: str) -> str:
 
 
 def _place(stated: str | None, following: int) -> int:
-    """The number of a column from 0 on: that of ``AB7`` is 27. A cell that says nothing follows the one before."""
+    """The number of a column at least 0: that of ``AB7`` is 27. A cell that states nothing follows the one before."""
     found = None if stated is None else PLACED.match(stated)
     if found is None:
         return following

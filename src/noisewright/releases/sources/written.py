@@ -1,8 +1,9 @@
 """The released table as it was written, read back in the types in which it was released.
 
-A CSV file has no types, and cells do not tell them: the categories ``"1"`` and ``"2"`` are text, and a column of true/false is no
-text. The plan of the release knows; so nothing is guessed here, and a quoted empty cell is an empty text, not a missing one.
-Text that a spreadsheet would run comes back as it was: see :mod:`~noisewright.releases.sources.formulas`.
+A CSV file has no types, and cells do not show them: the categories ``"1"`` and ``"2"`` are text, and a column of
+true/false is not text. The plan of the release knows; so nothing is guessed here, and a quoted empty cell is an empty
+text, not a missing one. Text that a spreadsheet would run comes back as it was: see
+:mod:`~noisewright.releases.sources.formulas`.
 
 >>> import tempfile
 >>> path = Path(tempfile.mkdtemp()) / "data.csv"
@@ -41,7 +42,7 @@ def read_written(path: Path, types: Mapping[str, pa.DataType]) -> pa.Table:
 def written_batches(
     path: Path, types: Mapping[str, pa.DataType], columns: Sequence[str] | None = None, every: int = 1
 ) -> Iterator[pa.RecordBatch]:
-    """Its rows in order, some columns of them; with ``every`` about one in so many of the rows, spread over the table."""
+    """Yield its rows in order, some columns of them; with ``every`` about one in ``every`` rows, spread over the table."""
     form = format_of(path.name)
     cells = form == "csv"
     if cells:

@@ -1,4 +1,4 @@
-"""A channel or a certificate that somebody brings: what it really promises, and a repaired one that is proved."""
+"""Channel or certificate of a user: its real guarantee, and a repaired one that is proved."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ LARGEST = 2000
 
 @dataclass(frozen=True)
 class Audited:
-    """What a file really promises."""
+    """Real guarantee of a file."""
 
     claim: str | None
-    """What a certificate claims, if it is proved."""
+    """Claim of a certificate, if it is proved."""
     reason: str | None
     """Why a certificate is not proved, or has no channel."""
     channel: Channel | None
@@ -37,7 +37,7 @@ class Audited:
 
 @dataclass(frozen=True)
 class Repaired:
-    """A channel with the promise that was asked for, and how much of its probability had to move."""
+    """A channel with the guarantee that was requested, and how much of its probability had to move."""
 
     channel: Channel
     certificate: Certificate
@@ -46,7 +46,7 @@ class Repaired:
 
 
 def example_channel() -> Channel:
-    """A channel that somebody rounded by hand: it looks like a geometric mechanism, and is not quite one."""
+    """A channel that someone rounded by hand: it looks like a geometric mechanism, and is not quite one."""
     return Channel([[0.7, 0.2, 0.1], [0.26, 0.5, 0.24], [0.1, 0.2, 0.7]], inputs=["low", "middle", "high"])
 
 
@@ -72,7 +72,7 @@ def audited(thing: Path | Channel, metric: str = "") -> Audited:
 
 
 def repaired(channel: Channel, epsilon: str, metric: Any) -> Repaired:
-    """The nearest channel of the house that has this promise, proved with integers."""
+    """Return the nearest channel of Noisewright that has this guarantee, proved with integers."""
     if not epsilon.strip():
         raise ParameterError("say which epsilon the repaired channel must have.")
     made = channel.certify(check_number(epsilon, "epsilon"), metric, max_change=1.0)

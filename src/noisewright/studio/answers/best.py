@@ -21,12 +21,12 @@ __all__ = ["LOSSES", "Best", "best", "best_code", "best_command"]
 LOSSES = ("absolute", "squared", "zero-one", "parity")
 HEAD = r"label,probability\n"
 LARGEST = 50
-"""More secrets take longer than somebody who moves a slider waits."""
+"""More secrets take longer than someone who moves a slider waits."""
 
 
 @dataclass(frozen=True)
 class Best:
-    """The best mechanism and what is known about it."""
+    """The best mechanism and the known facts about it."""
 
     mechanism: OptimalMechanism
     channel: Channel
@@ -35,7 +35,9 @@ class Best:
 
 
 def best(given: Mapping[str, str]) -> Best:
-    """Solve what the options say: ``metric`` with its secrets, ``epsilon``, ``loss``, ``objective``, ``shape``, ``prior``."""
+    """Solve the problem in the options: ``metric`` with its secrets, ``epsilon``, ``loss``, ``objective``, ``shape``,
+    ``prior``.
+    """
     secrets, metric = _space(given)
     made = optimal(
         secrets,

@@ -40,14 +40,14 @@ __all__ = [
 ]
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-"""Where the three secrets of a triangle of beliefs are."""
+"""Positions of the three secrets of a triangle of beliefs."""
 
 FACTORS = np.geomspace(1 / 8, 8, 13)
 """Curves over epsilon go this far to both sides of the epsilon that is chosen."""
 
 LARGEST = 60
 LETTERS = "ABCD"
-"""The names of what is compared; so many at most."""
+"""Names of the items that are compared, and so their maximum number."""
 
 FAMILIES = {"geometric": "geometric", "randomised-response": "response", "exponential": "exponential"}
 """Mechanisms whose members for every epsilon are known as a family."""
@@ -55,19 +55,19 @@ FAMILIES = {"geometric": "geometric", "randomised-response": "response", "expone
 
 @dataclass(frozen=True)
 class Compared:
-    """Two mechanisms or more, and everything that is said about them."""
+    """Two mechanisms or more, and all statements about them."""
 
     names: tuple[str, ...]
     channels: tuple[Channel, ...]
     orders: tuple[Comparison, ...]
-    """Of every two of them."""
+    """Orders between every two of them."""
     utility: UtilityTable
     curves: tuple[tuple[str, Floats, Floats], ...]
-    """For each mechanism: epsilons, and the chance of guessing the secret after an output."""
+    """Epsilons for each mechanism, and the probability of guessing the secret after an output."""
     blind: float
-    """That chance without any output."""
+    """Probability without any output."""
     safe: tuple[tuple[str, float], ...]
-    """Of others than the first, the largest epsilon at which their kind may replace it, against everybody on average."""
+    """Largest epsilon at which the kind of each other mechanism may replace the first, against everyone on average."""
 
     @property
     def beyond(self) -> tuple[Floats, ...]:
@@ -94,7 +94,7 @@ class Triangle:
     points: Floats
     weights: Floats
     corners: Floats
-    """Of the smallest area that holds all points, in order around it."""
+    """Corners of the smallest area that holds all points, in order around it."""
 
 
 def finite_choices() -> list[str]:
@@ -129,7 +129,7 @@ def compared(names: Sequence[str], given: Sequence[Mapping[str, str]], metric: s
 
 
 def triangle_of(name: str, channel: Channel) -> Triangle | None:
-    """The beliefs of somebody who held three secrets equally likely; None for another number of secrets."""
+    """The beliefs of someone who held three secrets equally likely; None for another number of secrets."""
     if len(channel.inputs) != 3:
         return None
     hyper = channel.push().reduce()
@@ -174,7 +174,7 @@ def _channel(made: Designed) -> Channel:
 
 
 def _exact(mechanism: Mechanism, channel: Channel) -> Any:
-    """Return what the command compares: the certificate, or the channel where that names no mechanism with a channel."""
+    """Return the object of the command: the certificate, or the channel where that names no mechanism with a channel."""
     certificate = certificate_once(mechanism)
     return channel if isinstance(channel_of(certificate), str) else certificate
 

@@ -1,4 +1,4 @@
-"""A mechanism that is being designed: what it promises, what it does to a value, and what an observer can still believe."""
+"""A mechanism that is being designed: its guarantee, what it does to a value, and what an observer can still believe."""
 
 from __future__ import annotations
 
@@ -71,27 +71,27 @@ LOSS_WORDS = {
 """Ways to measure an error, in words."""
 
 PRIORS = (0.01, 0.1, 0.5)
-"""Beliefs for which the table says what they can become."""
+"""Prior beliefs for which the table states the possible posteriors."""
 
 MOST_SHOWN = 200
 """A heat map of more rows or columns than this shows nothing that an eye could see."""
 CELLS = 400
-"""Of the axis of a density."""
+"""Number of cells of the axis of a density."""
 WIDEST = 120
-"""A range is drawn as a whole up to so many scales of the noise; of a wider one the part about the true value."""
+"""Maximum width of a range drawn as a whole, in scales of the noise; of a wider one the part about the true value."""
 MOST_LISTED = 500
-"""More secrets in a list take longer than somebody who moves a slider waits."""
+"""More secrets in a list take longer than someone who moves a slider waits."""
 
 
 @dataclass(frozen=True)
 class Designed:
-    """A mechanism and what is known about it."""
+    """A mechanism and the known facts about it."""
 
     mechanism: Mechanism
     given: Mapping[str, str]
     reading: str
     proved: str | None
-    """What was proved again just now; None where the promise is a theorem about real numbers."""
+    """Claim that was proved again just now; None where the guarantee is a theorem about real numbers."""
     errors: Mapping[str, float]
     beliefs: tuple[tuple[float, float], ...]
     """Beliefs before, and at most after; empty where a delta bounds no belief."""
@@ -106,7 +106,7 @@ class Designed:
 
 @dataclass(frozen=True)
 class Law:
-    """What comes out for one secret: probabilities of outputs, or of the cells between edges."""
+    """Distribution for one secret: probabilities of outputs, or of the cells between edges."""
 
     secret: Any
     at: Sequence[Any] | Floats
@@ -132,7 +132,7 @@ def options_of(name: str) -> list[Option]:
 
 
 def read_option(parameter: Option, text: str) -> Any:
-    """What was typed, as the library takes it."""
+    """Return typed text as the library takes it."""
     if parameter.flag:
         return True
     if parameter.shape == "METRIC" and text.strip().startswith("table"):
@@ -189,9 +189,9 @@ def distance_of(text: str) -> float:
 
 
 def law_of(made: Designed, secret: Any = None) -> Law | None:
-    """The exact law of the outputs for a secret; None where a mechanism tells none.
+    """Return the exact law of the outputs for a secret; None where a mechanism has none.
 
-    Of a vector, the law of one coordinate, where each has noise of its own.
+    For a vector, the law of one coordinate, where each has noise of its own.
     """
     channel, below = made.channel, described(made.mechanism).below
     if channel is not None:
@@ -219,7 +219,7 @@ def law_of(made: Designed, secret: Any = None) -> Law | None:
 
 
 def reach_of(made: Designed) -> tuple[Floats, Floats] | None:
-    """How far noise reaches: distances from the truth, and the chance that noise is at most so long; None without such a law."""
+    """Return distances from the truth, and the probability that noise is at most that long; None without such a law."""
     noise = made.mechanism
     if not isinstance(noise, SphericalLaplace):
         return None
@@ -251,7 +251,7 @@ def read_prior(text: str, secrets: Sequence[Any]) -> list[float] | None:
 
 
 def loss_of(made: Designed, asked: str) -> str:
-    """The loss that is asked for, or whether a guess is wrong where secrets are no numbers or places."""
+    """Return the requested loss, or whether a guess is wrong where secrets are not numbers or places."""
     return asked if asked in made.errors else "zero-one"
 
 
@@ -262,12 +262,12 @@ def cost_of(made: Designed, loss: str, prior: list[float] | None) -> tuple[float
     best = posterior_loss(prior, made.channel, loss).value
     try:
         return face_value_loss(prior, made.channel, loss), best
-    except NoLossError:  # an output is no secret
+    except NoLossError:  # an output is not a secret
         return None, best
 
 
 def delta_words(made: Designed) -> str | None:
-    """What a delta means, for somebody who decides about it; None without one."""
+    """Describe the meaning of a delta, for someone who decides about it; None without one."""
     delta = Fraction(str(made.mechanism.guarantee.delta))
     if not delta:
         return None
@@ -277,7 +277,7 @@ def delta_words(made: Designed) -> str | None:
 def posterior_of(
     made: Designed, observed: Any, prior: list[float] | None = None
 ) -> tuple[tuple[Any, ...], Floats] | None:
-    """What is believed after an output by somebody with this prior (all secrets alike without one); None without a channel."""
+    """Return the posterior after an output for this prior (all secrets alike without one); None without a channel."""
     if made.channel is None or observed not in made.channel.outputs:
         return None
     hyper = made.channel.push(prior)
@@ -287,7 +287,7 @@ def posterior_of(
 
 
 def code_of(made: Designed, entry: Entry, loss: str = "", apart: float = 1.0) -> str:
-    """Lines of Python that build the same mechanism, and say what it promises and how wrong it is."""
+    """Lines of Python that build the same mechanism, and print its guarantee and its error."""
     import noisewright
 
     options = {p.name: p for p in options_of(entry.name)}
@@ -339,7 +339,7 @@ def _as_grid(values: list[Any]) -> tuple[range, range] | None:
 
 
 def _secrets(values: Mapping[str, Any]) -> float:
-    """How many secrets there are, as far as the parameters tell."""
+    """Return the number of secrets, as far as the parameters determine it."""
     ends = [float(end) for end in values.get("within", ()) if isinstance(end, (int, Fraction))]
     listed = values.get("points", values.get("categories", ()))
     return max(ends[1] - ends[0] if len(ends) == 2 else 0.0, listed if isinstance(listed, int) else len(listed))
@@ -370,7 +370,7 @@ def _middle(mechanism: Mechanism) -> float:
 
 
 def _span(made: Designed, secret: float) -> tuple[float, float]:
-    """Where outputs about a secret lie: the whole range, or the part of it where noise can be seen."""
+    """Return the range of outputs about a secret: the whole range, or the part of it where noise can be seen."""
     scale = float(described(made.mechanism).scale or 1.0)
     low, high = secret - 6 * scale, secret + 6 * scale
     feasible = getattr(made.mechanism, "feasible", None)

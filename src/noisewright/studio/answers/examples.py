@@ -1,4 +1,4 @@
-"""Two made-up tables to try things with, and what is public about them. Nothing in them is about a real person."""
+"""Two made-up tables to try things with, and the public facts about them. Nothing in them is about a real person."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ DIAGNOSES = ("asthma", "back pain", "diabetes", "fracture", "infection", "other"
 
 @dataclass(frozen=True)
 class Example:
-    """A table that is made on the spot, and what may be said about it without looking at it."""
+    """Table that is made on the spot, with the public facts about it."""
 
     title: str
     words: str
     make: Callable[[], pa.Table]
     known: Mapping[str, Mapping[str, str]]
-    """What is public, by the names of columns and of fields."""
+    """Public facts, by the names of columns and of fields."""
 
 
 def _clinic() -> pa.Table:
@@ -49,7 +49,7 @@ def _clinic() -> pa.Table:
 
 
 def _commuters() -> pa.Table:
-    """How people come to work: minutes of travel by means, and days at home."""
+    """Return a table of commuting: minutes of travel by means, and days at home."""
     rng, rows = np.random.default_rng(7), 2000
     means = rng.choice(4, rows, p=[0.45, 0.25, 0.2, 0.1])
     minutes = rng.gamma(4, np.array([8.0, 11.0, 5.0, 4.0])[means])

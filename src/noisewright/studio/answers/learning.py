@@ -1,4 +1,4 @@
-"""A privatiser that is learned from a table: trained and tried by a process of its own, beside the optimum."""
+"""A privatiser that is learned from a table: trained and tried by a process of its own, next to the optimum."""
 
 from __future__ import annotations
 
@@ -35,18 +35,20 @@ MOST_EPOCHS, MOST_BUDGETS = 1000, 12
 
 @dataclass(frozen=True)
 class Reached:
-    """One budget: what was trained, what attackers find, and the best there is."""
+    """Results for one budget: the training, the attackers, and the optimum."""
 
     point: Point
     promise: str
     optimum: float | None
-    """How often the private value is guessed right under the best mechanism of this distortion, where that can be computed."""
+    """Probability of a right guess of the private value under the best mechanism of this distortion, where that can be
+    computed.
+    """
     optimum_of: str
 
 
 @dataclass(frozen=True)
 class Learned:
-    """What came of a training."""
+    """Result of a training."""
 
     file: str
     rows: int
@@ -55,11 +57,13 @@ class Learned:
     reached: tuple[Reached, ...]
     blind: float
     raw: float | None
-    """How often the best attacker guesses right from the records as they are; None where there are no attackers here."""
+    """Probability of a right guess by the best attacker from the records as they are; None where there are no attackers
+    here.
+    """
     missing: str
     """Why none was tried."""
     against: str
-    """The adversary that the promises are about."""
+    """The adversary that the guarantees are about."""
 
 
 def columns_of(path: str) -> list[str]:
@@ -68,7 +72,7 @@ def columns_of(path: str) -> list[str]:
 
 
 def example_table(folder: Path) -> Path:
-    """What 1,500 made-up homes use in an evening, in half kilowatt hours, and whether somebody is at home."""
+    """Return the use of 1,500 made-up homes in an evening, in half kilowatt hours, and whether someone is at home."""
     rng = np.random.default_rng(11)
     there = rng.random(1500) < 0.6
     used = np.clip(np.round(2 * rng.normal(np.where(there, 2.6, 1.1), 0.8)) / 2, 0, 6)

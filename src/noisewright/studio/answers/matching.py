@@ -1,4 +1,6 @@
-"""Profiles and noisy codes of them: whom codes find, beside the true neighbours, and how often a code is told from all others."""
+"""Profiles and noisy codes of them: whom codes find, next to the true neighbours, and how often a code is given from
+all others.
+"""
 
 from __future__ import annotations
 
@@ -39,26 +41,26 @@ MOST_PEOPLE, MOST_BITS = 400, 2048
 CURVE = ("0.1", "0.25", "0.5", "1", "2", "4", "8")
 """The epsilons of a bit over which curves are drawn."""
 SAMPLED = 20
-"""So many people's odds are computed for what is expected."""
+"""Number of people whose odds are computed for the expectation."""
 FILMS, FANS = 40, 240
 
 
 @dataclass(frozen=True)
 class Returned:
-    """Somebody whom a search returned, or should have."""
+    """Someone whom a search returned, or should have."""
 
     name: str
     distance: float
-    """Between the true profiles."""
+    """Distance between the true profiles."""
     both: bool
-    """Whether it is among the true ones and among those returned."""
+    """True if it is among the true ones and among those returned."""
     known: str = ""
-    """What the server knows of the distance, as an interval."""
+    """Server's knowledge of the distance, as an interval."""
 
 
 @dataclass(frozen=True)
 class Matched:
-    """What codes find, and what they give away."""
+    """Findings from codes, and the disclosure by the codes."""
 
     person: str
     epsilon: float
@@ -71,16 +73,16 @@ class Matched:
 
 @dataclass
 class Matching:
-    """Profiles that somebody brought, with a public seed that was drawn after them."""
+    """Profiles that someone brought, with a public seed that was drawn after them."""
 
     profiles: Profiles
     left_out: int = 0
-    """Profiles of zeros, and those beyond what is tried here."""
+    """Profiles of zeros, and those beyond the limits here."""
     seed: Seed = field(default_factory=Seed.fresh)
     _curves: dict[tuple[int, int], tuple[tuple[float, Evaluation], ...]] = field(default_factory=dict)
 
     def at(self, given: Mapping[str, str], person: str = "") -> Matched:
-        """Encode everybody once, search for one person, and try the scheme on all."""
+        """Encode everyone once, search for one person, and try the scheme on all."""
         bits, neighbours = (_whole(given, name, most) for name, most in (("bits", MOST_BITS), ("neighbours", 20)))
         scheme = self._scheme(bits, check_number(given.get("epsilon", ""), "epsilon"))
         who = person.strip() or self.profiles.names[0]
@@ -140,7 +142,7 @@ class Matching:
 
 
 def example_profiles() -> Matching:
-    """How 240 made-up people like 40 films; each is a fan of one of twelve kinds."""
+    """Return the ratings of 40 films by 240 made-up people; each is a fan of one of twelve kinds."""
     return _matching(Profiles(*_made_up()))
 
 
@@ -160,7 +162,7 @@ def _made_up() -> tuple[list[str], Floats]:
 
 
 def given_profiles(where: Path, names: str = "") -> Matching:
-    """The profiles in a file that somebody gave."""
+    """The profiles in a file that someone gave."""
     return _matching(read_profiles(where, names=names.strip() or None))
 
 

@@ -1,4 +1,4 @@
-"""A picture that is being hidden: before and after, how alike they are, and what an attacker can still tell."""
+"""Picture that is being hidden: before and after, its similarity, and the remaining risk."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 METHODS = (*PIXELS, "faces")
 MOST_PIXELS = 1_000_000
 COPIES = 2
-"""Every made-up face is drawn so often for the attackers that are measured."""
+"""Number of draws of every made-up face for the attackers that are measured."""
 ATTACKERS = {
     "best": "who knows the noise and a clear face of everybody",
     "parrot": "who learned from pictures that were drawn like this",
@@ -52,19 +52,19 @@ class HiddenPicture:
     promise: str
     proved: str
     measured: tuple[str, ...]
-    """What epsilon means on public faces, for faces."""
+    """Meaning of epsilon on public faces, for faces."""
     model: str = ""
     """The model of faces, and whose faces it was made of."""
 
 
 def example_picture() -> Picture:
-    """A drawn face of nobody."""
+    """A drawn face of no one."""
     face: Picture = sprite_faces().pictures[0]
     return face
 
 
 def given_picture(where: Path) -> Picture:
-    """A picture that somebody gave."""
+    """A picture that someone gave."""
     found = read_picture(where)
     if found.shape[0] * found.shape[1] > MOST_PIXELS:
         raise DataError(
@@ -74,7 +74,7 @@ def given_picture(where: Path) -> Picture:
 
 
 def hidden_picture(picture: Picture, given: Mapping[str, str]) -> HiddenPicture:
-    """Draw a picture once, and say what that promises."""
+    """Draw a picture once, and say what that guarantees."""
     method = _method(
         given.get("method", "laplace"),
         given.get("epsilon", "").strip(),
@@ -97,7 +97,7 @@ def hidden_picture(picture: Picture, given: Mapping[str, str]) -> HiddenPicture:
 
 
 def measured_risk(given: Mapping[str, str], told: Callable[..., None]) -> tuple[tuple[str, str], ...]:
-    """How often attackers name the people on made-up faces that were drawn like this, in words; it takes a while."""
+    """Describe how often attackers name the people on made-up faces that were drawn like this; it takes a while."""
     method = _method(given.get("method", "laplace"), given.get("epsilon", "").strip(), given.get("block", "").strip())
     assert isinstance(method, PixelMethod)
     told(1, 3)

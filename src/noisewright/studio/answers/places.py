@@ -32,13 +32,13 @@ class Map:
     """A row for each step north; None where there is no place."""
     place: tuple[float, float]
     what: str
-    """What the numbers are."""
+    """Meaning of the numbers."""
     axes: tuple[str, str]
     words: str
 
 
 def listed_map(labels: Sequence[Any], numbers: Floats, place: Any, what: str, words: str) -> Map | None:
-    """Numbers of listed places; None where the labels are no pairs of numbers."""
+    """Return numbers of listed places; None where the labels are not pairs of numbers."""
     if not all(_is_place(label) for label in (*labels, place)):
         return None
     east, north = (np.unique([float(label[i]) for label in labels]) for i in (0, 1))

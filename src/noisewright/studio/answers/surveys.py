@@ -1,4 +1,6 @@
-"""Surveys on sensitive questions: the device for a promise, the shares behind counted answers, the population behind reports."""
+"""Surveys on sensitive questions: the device for a guarantee, the shares behind counted answers, the population behind
+reports.
+"""
 
 from __future__ import annotations
 
@@ -43,12 +45,12 @@ READERS = {
     ".arrow": ("feather", "read_table"),
     ".feather": ("feather", "read_table"),
 }
-"""How the tables that hold reports are read, by their endings."""
+"""Readers of the tables that hold reports, by their endings."""
 EXAMPLE = {"epsilon": "1", "respondents": "1000", "prevalence": "0.1"}
 
 
 def planned_survey(given: Mapping[str, str]) -> Survey:
-    """The plan for what was typed; what was left empty is as the library has it."""
+    """Return the plan for the typed values; empty fields take the library's defaults."""
     return survey(**_arguments(given))
 
 
@@ -69,13 +71,13 @@ def _arguments(given: Mapping[str, str]) -> dict[str, Any]:
         elif key == "device":
             found[key] = typed
         else:
-            as_fraction(typed, key.replace("_", " "))  # refuses what is no number, by its name
+            as_fraction(typed, key.replace("_", " "))  # refuses anything except a number, by its name
             found[key] = typed
     return found
 
 
 def plan_code(given: Mapping[str, str], counts: Sequence[str] = ()) -> str:
-    """Lines of Python for the same plan, and for the shares behind so many of each answer."""
+    """Return lines of Python for the same plan, and for the shares behind these counts of each answer."""
     told = ", ".join(f"{key}={value!r}" for key, value in _arguments(given).items())
     return (
         "import noisewright as nw\n\n"
@@ -87,7 +89,7 @@ def plan_code(given: Mapping[str, str], counts: Sequence[str] = ()) -> str:
 
 
 def option_table(plan: Survey) -> tuple[list[str], list[list[str]]]:
-    """The ways to ask beside each other: what each promises, how exact it is, and how many people it needs."""
+    """The ways to ask next to each other: what each guarantees, how exact it is, and how many people it needs."""
     head = ["way to ask", "epsilon", f"± for {plan.respondents:,}"]
     head += [] if plan.target_margin is None else [f"needed for ± {numeral(plan.target_margin)}"]
     head += [] if plan.prevalence is None else [f"belief after {plan.device.answers[-1]}"]

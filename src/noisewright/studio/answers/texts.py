@@ -1,4 +1,4 @@
-"""A text that is being hidden: the words that come out, and what somebody who sees one word can still guess."""
+"""A text that is being hidden: the words that come out, and what someone who sees one word can still guess."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ LONGEST = 20_000
 SHORT = 400
 """A longer text is not written into lines of Python."""
 FREQUENT = 300
-"""The attacker that is measured knows that a word is one of so many frequent ones."""
+"""Number of frequent words; the attacker that is measured knows that a word is one of them."""
 
 
 @dataclass(frozen=True)
 class HiddenText:
-    """A text before and after, and what is promised."""
+    """A text before and after, and the guarantee."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
     kept: int
-    """How many words that came out had been in the text."""
+    """Number of output words that had been in the text."""
     promise: str
     proved: str
     guess: float
-    """How often the best attacker guesses a word from what came out for it."""
+    """Probability that the best attacker guesses a word from its output."""
     blind: float
     word: str
     becomes: tuple[tuple[str, float], ...]
-    """What one word of the text comes out as, most likely first."""
+    """Outputs of one word of the text, most likely first."""
 
 
 def hidden_text(text: str, given: Mapping[str, str]) -> HiddenText:
-    """Draw a text once, and say what that promises."""
+    """Draw a text once, and say what that guarantees."""
     if not text.strip():
         raise DataError("write or paste a text first.")
     if len(text) > LONGEST:
@@ -114,7 +114,7 @@ def _law(
 
 
 def _becomes(made: PrivateDocuments, before: tuple[str, ...]) -> tuple[str, tuple[tuple[str, float], ...]]:
-    """For the longest word of the text, which tells most."""
+    """Return the row for the longest word of the text, which discloses most."""
     if not before:
         return "", ()
     word = max(before, key=len)

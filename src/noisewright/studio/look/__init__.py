@@ -1,1 +1,1 @@
-"""How the studio looks: the frame of every page, its panels, fields and figures."""
+"""Appearance of the studio: the frame of every page, its panels, fields and figures."""

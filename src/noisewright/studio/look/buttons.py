@@ -1,4 +1,4 @@
-"""Buttons in the colours of the house."""
+"""Buttons in the colours of Noisewright."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ __all__ = ["button"]
 
 
 def button(label: str, on_click: Callable[..., Any], icon: str | None = None, quiet: bool = False) -> ui.button:
-    """A button that reads well in both themes; a ``quiet`` one is beside the point of a page."""
+    """A button that reads well in both themes; a ``quiet`` one is next to the point of a page."""
     look = "outline" if quiet else "unelevated text-color=accent-ink"
     return ui.button(label, icon=icon, on_click=on_click).props(f"{look} no-caps color=primary")

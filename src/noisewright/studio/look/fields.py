@@ -12,7 +12,7 @@ from noisewright.cli.shared.parameters import Option
 __all__ = ["EPSILONS", "choice_field", "epsilon_field", "parameter_field"]
 
 EPSILONS = (0.01, 10.0)
-"""The ends of the slider; the text beside it takes any number."""
+"""The ends of the slider; the text next to it takes any number."""
 
 Changed = Callable[[str, str | None], None]
 

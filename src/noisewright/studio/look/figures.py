@@ -39,7 +39,7 @@ DOTTED = {"width": 1.5, "dash": "dot", "color": "#7d8791"}
 
 
 def rounded(values: ArrayLike, digits: int = 5) -> list[float]:
-    """Numbers with so many digits: what the eye can see, and a quarter of the bytes."""
+    """Round numbers to this number of digits: what the eye can see, and a quarter of the bytes."""
     array = np.asarray(values, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         power = np.floor(np.log10(np.abs(array), out=np.zeros_like(array), where=array != 0))
@@ -187,7 +187,7 @@ def banded(
 def bars(
     series: Sequence[tuple[str, Sequence[Any], ArrayLike]], x: str, y: str, dark: bool, **layout: Any
 ) -> dict[str, Any]:
-    """Columns beside each other."""
+    """Columns next to each other."""
     data = [
         {
             "type": "bar",

@@ -1,4 +1,4 @@
-"""The frame of every page: the name of the house, the way to the other pages, the theme, and what the page is about."""
+"""The frame of every page: the project's name, the way to the other pages, the theme, and what the page is about."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PRIMARY = {False: "#1f6f54", True: "#6fcfa9"}
 
 
 def is_dark() -> bool:
-    """Whether this page is shown in the dark theme."""
+    """Return whether this page is shown in the dark theme."""
     return bool(getattr(ui.context.client, "_noisewright_dark", False))
 
 
@@ -65,7 +65,7 @@ def _offer(dark: bool) -> str:
 
 
 def _switch(mode: ui.dark_mode, switch: ui.button) -> None:
-    """Show the page in the other theme, with everything that is on it, and remember that in this browser."""
+    """Show the page in the other theme, with everything that is on it, and remember the choice in this browser."""
     client, dark = ui.context.client, not mode.value
     mode.value = client._noisewright_dark = dark  # type: ignore[attr-defined]
     switch.props["aria-label"] = _offer(dark)

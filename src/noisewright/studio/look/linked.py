@@ -1,4 +1,4 @@
-"""The file that a link names: by what its person calls it, and by a keyed digest that tells nothing of it.
+"""The file that a link names: by what its person calls it, and by a keyed digest that discloses nothing of it.
 
 A page that is opened by such a link shows that file or asks for it; it never shows an example in its place.
 """
@@ -20,7 +20,7 @@ FILE, DIGEST = "file", "digest"
 
 
 def named(name: str, digest: str, kind: str = "") -> dict[str, str]:
-    """Return the part of a link that names a file; ``kind`` tells it from another file of the same page."""
+    """Return the part of a link that names a file; ``kind`` distinguishes it from another file of the same page."""
     return {f"{kind}{FILE}": name, f"{kind}{DIGEST}": digest}
 
 

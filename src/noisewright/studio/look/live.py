@@ -1,4 +1,4 @@
-"""Answers that follow what is typed: the latest question is answered, those that were overtaken are not."""
+"""Answers that follow typed text: the latest question is answered, those that were overtaken are not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Live(Generic[T]):
-    """``ask(compute)`` runs ``compute`` beside the page and shows its answer, or the sentence in which it was refused."""
+    """``ask(compute)`` runs ``compute`` next to the page and shows its answer, or the sentence in which it was refused."""
 
     def __init__(self, show: Callable[[T], None], refuse: Callable[[str], None]) -> None:
         self._show, self._refuse, self._client = show, refuse, ui.context.client
@@ -23,7 +23,7 @@ class Live(Generic[T]):
         self._busy = False
 
     def ask(self, compute: Callable[[], T]) -> None:
-        """Answer this as soon as what is being computed is done."""
+        """Answer this as soon as the current computation is done."""
         self._next = compute
         if not self._busy:
             self._busy = True
@@ -47,7 +47,7 @@ class Live(Generic[T]):
 
 
 async def beside(refuse: Callable[[str], None], compute: Callable[..., T], *arguments: Any) -> T | None:
-    """What ``compute`` gives, run beside the page; None after the sentence in which it was refused."""
+    """Return the result of ``compute``, run next to the page; None after the sentence in which it was refused."""
     try:
         return await run.io_bound(compute, *arguments)
     except Exception as problem:  # as above

@@ -44,7 +44,7 @@ def file_button(
             answer = None if where is None else taken(Path(name).name, where)
             if answer is not None:
                 await answer
-        except Exception as problem:  # whatever is in a file, what comes of it is a sentence
+        except Exception as problem:  # every file, whatever its content, leads to a sentence
             refused(sentence(problem))
 
     def rejected() -> None:

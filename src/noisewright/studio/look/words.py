@@ -28,22 +28,22 @@ LONG = 150
 
 
 def escape(value: str) -> str:
-    """Escape text for HTML: control characters are spelled out, and a number and its percent sign stay on one line."""
+    """Escape text for HTML: control characters are written out, and a number and its percent sign stay on one line."""
     return _escape(_plain(value)).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _plain(value: str) -> str:
-    """Spell out control characters, also those that reverse the order of letters."""
+    """Write out control characters, also those that reverse the order of letters."""
     return printable(value, "\n\t\N{NO-BREAK SPACE}")
 
 
 def text(value: str) -> str:
-    """Text that is no markup."""
+    """Return text without markup."""
     return escape(value)
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:
-    """Names and what is so, below each other."""
+    """Names and facts, below each other."""
     return f'<dl class="nw-facts">{"".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in rows)}</dl>'
 
 
@@ -66,7 +66,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "",
 
 
 def beliefs_table(rows: Iterable[tuple[str, str]], caption: str) -> str:
-    """What a belief can become."""
+    """Return the table of possible posterior beliefs."""
     return table(("believed before", "at most after"), rows, caption, numbers=(0, 1))
 
 
@@ -81,7 +81,7 @@ def framed(page: str, title: str) -> str:
 
 
 def gauge(shares: Sequence[float], text: str) -> str:
-    """Shares of a whole beside each other, and the same in words."""
+    """Shares of a whole next to each other, and the same in words."""
     parts = "".join(f'<div style="width:{100 * share:.2f}%"></div>' for share in shares)
     return f'<div class="nw-gauge" aria-hidden="true">{parts}</div><p class="nw-note">{escape(text)}</p>'
 
@@ -93,12 +93,12 @@ def listed(sentences: Iterable[str], title: str = "") -> str:
 
 
 def said(text: str) -> str:
-    """What matters most, in a sentence."""
+    """Return the most important fact, in a sentence."""
     return f'<p class="nw-said">{escape(text)}</p>'
 
 
 def proof(claim: str) -> str:
-    """What was proved again just now; of a long claim its first part, and the whole where somebody asks for it."""
+    """Show the claim that was proved again just now; of a long claim its first part, and the whole on request."""
     told = f"checked again just now: {claim}"
     if len(told) <= LONG:
         return facts([("Proof", told)])

@@ -51,11 +51,11 @@ class Work:
 
     @property
     def busy(self) -> bool:
-        """Whether something is at work."""
+        """True if something is at work."""
         return self._job is not None
 
     def start(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Begin; what is at work already goes on alone."""
+        """Begin; earlier work goes on alone."""
         if self._job is None:
             held = held_open() if self._outlives else ()
             self._job = Job(function, *arguments, limit=self._limit, outlives=self._outlives, held=held)
@@ -65,12 +65,12 @@ class Work:
             self._timer.activate()
 
     def restart(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """End what is at work, without a word about it, and begin."""
+        """End the current work, without a word about it, and begin."""
         self.drop()
         self.start(function, *arguments)
 
     def drop(self) -> None:
-        """End what is at work, without a word about it."""
+        """End the current work, without a word about it."""
         job, self._job = self._job, None
         if job is not None:
             job.cancel()
@@ -78,7 +78,7 @@ class Work:
         self._panel.set_visibility(False)
 
     def cancel(self) -> None:
-        """End what is at work."""
+        """End the current work."""
         if self._job is not None:
             self._job.cancel()
 
@@ -86,7 +86,7 @@ class Work:
         return self._job is not None and not self._job.look().ended
 
     def _wait(self) -> None:
-        """Wait for what goes on when its page is closed."""
+        """Wait for work that goes on when its page is closed."""
         if self._job is not None:
             self._job.wait()
 

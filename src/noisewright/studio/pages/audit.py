@@ -1,4 +1,4 @@
-"""Audit a channel or a certificate that somebody brings."""
+"""Audit a channel or a certificate that someone brings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ALLOWED = (".json", ".csv")
 
 
 def build(request: Request) -> None:
-    """A file, what it promises, and a way to repair it."""
+    """A file, its guarantee, and a way to repair it."""
     asked = read_query(request.query_params)
     _AuditPage(asked.get("metric", ""), asked.get("epsilon", ""), Linked(asked)).build()
 
@@ -116,7 +116,7 @@ class _AuditPage:
         await self._audit()
 
     def _forget(self) -> None:
-        """What was repaired was another one."""
+        """Forget the repair: it belonged to another one."""
         self.repaired_to, self.repaired.content = "", ""
         self.downloads.clear()
 

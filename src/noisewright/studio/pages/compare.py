@@ -49,7 +49,7 @@ STARTS = {"epsilon": "1", "within": "0:2", "categories": "0,1,2", "points": "0,1
 
 
 def build(request: Request) -> None:
-    """A form for each mechanism, and what follows."""
+    """Build a form for each mechanism, and the results."""
     _Compare(read_query(request.query_params) or dict(EXAMPLE)).build()
 
 
@@ -79,7 +79,7 @@ class _Compare:
         self._ask()
 
     def _forms(self) -> None:
-        """A form for each of them, anew."""
+        """A form for each of them, again."""
         self.place.clear()
         with self.place:
             self.forms = [self._form(which) for which in range(len(self.names))]
@@ -236,7 +236,7 @@ class _Compare:
 
 
 def _ends(found: Compared) -> tuple[float, float]:
-    """Of all curves over epsilon."""
+    """Return the ends of all curves over epsilon."""
     return min(float(at[0]) for _, at, _ in found.curves), max(float(at[-1]) for _, at, _ in found.curves)
 
 
@@ -281,7 +281,7 @@ def _area(one: Triangle, colour: str) -> list[dict[str, Any]]:
 
 
 def _witnesses(found: Compared, ink: str) -> list[dict[str, Any]]:
-    """What shows that a replacement is unsafe: a belief outside of the other area, and the way back to it."""
+    """Show witnesses that a replacement is unsafe: a belief outside of the other area, and the way back to it."""
     return [
         {
             "type": "scatter",

@@ -69,12 +69,12 @@ EXAMPLES = {
     "grid": "0,1,2,3",
     "excluding": "60:70",
 }
-"""What a form starts with: an example, which a person replaces."""
+"""Initial values of a form: an example, which a person replaces."""
 
 OFTEN = {"number": ("within", "excluding"), "place": ("radius",)}
 """Not required, and hardly ever left out, for a kind of secrets."""
 GAPS = ("laplace",)
-"""What starts with an example of a gap in its range."""
+"""Forms that start with an example of a gap in the range."""
 
 ELSEWHERE = {"/text": "Texts", "/pictures": "Pictures"}
 """Kinds of secrets that have pages of their own."""
@@ -92,7 +92,7 @@ LISTED = {"points": "0..9", "metric": "line"}
 
 
 def examples(kind: str, name: str) -> dict[str, str]:
-    """What the form of a mechanism for this kind of secret starts with."""
+    """Return the initial values of the form of a mechanism for this kind of secret."""
     known = EXAMPLES | (LISTED if kind == "category" else {})
     wanted = [p.name for p in options_of(name) if p.required or p.name in OFTEN.get(kind, ())]
     wanted = [parameter for parameter in wanted if parameter != "excluding" or name in GAPS]
@@ -100,7 +100,7 @@ def examples(kind: str, name: str) -> dict[str, str]:
 
 
 def build(request: Request) -> None:
-    """Tabs of kinds, the form of one mechanism, and what it does."""
+    """Build tabs of kinds, the form of one mechanism, and its effect."""
     kind = request.path_params.get("kind", "number")
     titles = {**{k: title for k, (title, _) in KINDS.items()}, "best": "Find the best"}
     if kind not in titles:
@@ -116,7 +116,7 @@ def build(request: Request) -> None:
 
 @dataclass(frozen=True)
 class _Answer:
-    """What is shown of a mechanism."""
+    """Displayed content about a mechanism."""
 
     made: Designed
     law: Law | None
@@ -179,7 +179,7 @@ class _Design:
 
     @property
     def _apart(self) -> str:
-        """How far apart the two secrets are that beliefs are about: a radius, where places within it are to look alike."""
+        """Distance of the two secrets that beliefs are about: a radius, where places within it are to look alike."""
         return self.shown.get("apart") or self.given.get("radius", "").strip() or "1"
 
     @property
@@ -210,7 +210,7 @@ class _Design:
         self._there(False)
 
     def _there(self, there: bool) -> None:
-        """Whether there is a mechanism to be shown."""
+        """Return whether there is a mechanism to be shown."""
         self.more.set_visibility(there)
         self.take.set_visibility(there)
 
@@ -243,7 +243,7 @@ class _Design:
         self._ask()
 
     async def _accuracy(self, error: str, word: str) -> None:
-        """From an error to an epsilon or a delta; the form then shows it."""
+        """Compute an epsilon or a delta from an error; the form then shows it."""
         given, loss = dict(self.given), self._loss
         found = await beside(self._refuse_accuracy, enough_for, self.name, given, error or "", loss, word)
         if found is None:
@@ -295,7 +295,7 @@ class _Design:
         self.elsewhere.hide()
 
     def _offer(self, answer: _Answer) -> None:
-        """The questions that this mechanism has an answer to, with what is taken where nothing is typed."""
+        """Offer the questions that this mechanism answers, with defaults for empty fields."""
         law, listed = answer.law, answer.made.channel is not None
         assumed = {"apart": self._apart, "observed": _label(answer.observed), "prior": "all alike"}
         assumed["secret"] = _label(law.secret) if law is not None else "0:0" if answer.map is not None else ""

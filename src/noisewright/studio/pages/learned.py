@@ -45,7 +45,7 @@ HEAD = ("budget", "spent", "best attacker", "who that is", "the optimum")
 
 
 def build(request: Request) -> None:
-    """A table, its private column, and what can be hidden of it at which distortion."""
+    """Build the table, its private column, and the optimum at each distortion."""
     asked = read_query(request.query_params)
     _LearnedPage({key: asked[key] for key in KNOWN if key in asked} or dict(EXAMPLE), Linked(asked)).build()
 
@@ -60,7 +60,7 @@ class _LearnedPage:
         self.done: Learned | None = None
 
     def build(self) -> None:
-        """The table beside what is learned from it."""
+        """Build the table next to the results of learning."""
         with ui.element("div").classes("nw-columns"):
             with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The table"'):
                 ui.html("<h2>The table</h2>", sanitize=False)

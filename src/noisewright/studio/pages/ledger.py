@@ -1,4 +1,4 @@
-"""Read a ledger: what was spent of every budget, by which releases, and what is left."""
+"""Read a ledger: the spends of every budget, the releases, and the rest."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _LedgerPage:
         self.path, self.linked, self.visit, self.here = path, linked, visit_here(), from_this_machine()
 
     def build(self) -> None:
-        """Where the ledger is, what it says, and the same elsewhere."""
+        """Show the place of the ledger, its statements, and another ledger."""
         with ui.element("div").classes("nw-stack"):
             with ui.element("section").classes("nw-panel nw-fields").props('aria-label="Which ledger"'):
                 ui.html("<h2>Which ledger</h2>", sanitize=False)
@@ -88,7 +88,7 @@ class _LedgerPage:
         self.which.content = words.alarm(self.visit.said(sentence))
 
     def _show_elsewhere(self, shown: str, file: dict[str, str] | None = None) -> None:
-        """``shown``: the ledger, where it is not that of this user; ``file``: what a link says of one that was given."""
+        """``shown``: the ledger, where it is not this user's; ``file``: what a link says of one that was given."""
         book = repr(shown) if shown else ""
         code = (
             "import noisewright as nw\n\n"

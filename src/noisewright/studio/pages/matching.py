@@ -41,7 +41,7 @@ FIELDS = (
 
 
 def build(request: Request) -> None:
-    """Profiles, whom codes of them find, and what the codes give away."""
+    """Build profiles, the people found by their codes, and the disclosure by the codes."""
     asked = read_query(request.query_params)
     person = asked.pop("person", "")
     _MatchingPage(
@@ -58,7 +58,7 @@ class _MatchingPage:
         """Part of a link that names the file."""
 
     def build(self) -> None:
-        """The profiles beside what becomes of them."""
+        """Build the profiles next to their results."""
         with ui.element("div").classes("nw-columns"):
             with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The profiles"'):
                 ui.html("<h2>The profiles</h2>", sanitize=False)

@@ -1,4 +1,4 @@
-"""Hide what is on a picture."""
+"""Hide content of a picture."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ATTACKERS = (
 
 
 def build(request: Request) -> None:
-    """A picture before and after, and what is promised."""
+    """A picture before and after, and the guarantee."""
     asked = read_query(request.query_params)
     given = {name: text for name, text in asked.items() if name in KNOWN}
     _PicturePage(given or dict(START), Linked(asked)).build()

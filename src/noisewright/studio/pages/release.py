@@ -1,4 +1,4 @@
-"""Release a table: what is known about it in fields, the plan, the work, and everything that comes of it."""
+"""Release a table: the known facts about it in fields, the plan, the work, and everything that comes of it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class _ReleasePage:
         self.format = asked.get("format", "") if asked.get("format", "") in FORMATS else FORMATS[0]
         self.raising = "raise_budget" in asked
         self.named = asked.get("ledger", "") if self.here and os.path.isabs(asked.get("ledger", "")) else ""
-        """The ledger of a link, where it is not that of this user."""
+        """The ledger of a link, where it is not this user's."""
         self.made = ""
         """Policy, table, ledger and format of the release that is shown, as :meth:`_wanted` returns them."""
         self.edited, self.warned = False, ""
@@ -143,7 +143,7 @@ class _ReleasePage:
         self._ask()
 
     def _tell_leaving(self) -> None:
-        """Let the browser warn before work is lost: a release that is being made, or what was typed about a table."""
+        """Let the browser warn before work is lost: a release that is being made, or typed text about a table."""
         lost = self.edited and self.given is not None and not self.given.example and self.made != self._wanted()
         warn = "a release is being made" if self.work.busy else "what was typed is not released" if lost else ""
         if warn != self.warned:
@@ -177,7 +177,7 @@ class _ReleasePage:
         self.trading.show()
 
     def _about(self, form: Form, given: Given) -> None:
-        """What concerns the table as a whole."""
+        """Show the fields about the table as a whole."""
         with ui.element("div").classes("nw-box").props('role="group" aria-label="the whole table"'):
             ui.html("<h3>The whole table</h3>", sanitize=False)
             self._whole("dataset", "name in the ledger", form.dataset, "what was spent is remembered under it")
@@ -253,7 +253,7 @@ class _ReleasePage:
 
     @property
     def ledger(self) -> str:
-        """Where spends are recorded: examples in a ledger that goes with the page."""
+        """Ledger of the spends: examples use a ledger that goes with the page."""
         assert self.given is not None
         if self.given.example:
             where = self.visit.names.setdefault("the ledger of this page", self.visit.place("ledger.sqlite"))
@@ -296,7 +296,7 @@ class _ReleasePage:
             self.live.ask(lambda: (form, planned(form, path, ledger, folder, more)))
 
     def _stamp(self) -> str:
-        """By what the table is known again: its digest, or its path."""
+        """Return the mark of the table: its digest, or its path."""
         assert self.given is not None
         return self.given.digest or self.given.path
 
@@ -342,7 +342,7 @@ class _ReleasePage:
         return [told for column in form.columns if (told := too_many(self._stamp(), column))]
 
     def _said(self, sentence: str) -> str:
-        """A sentence with the names that the person knows; who sits elsewhere is told no folder of this machine."""
+        """A sentence with the names that the person knows; who sits elsewhere is given no folder of this machine."""
         sentence = self.visit.said(sentence)
         return sentence if self.here else sentence.replace(str(releases_folder()), "the folder of the studio")
 

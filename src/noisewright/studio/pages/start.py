@@ -1,4 +1,4 @@
-"""The first page: from what a person has to the page that helps."""
+"""First page: links from the user's data to the page that helps."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DOORS = {
 
 
 def build(request: Request) -> None:
-    """The doors."""
+    """Build the links to the pages."""
     del request
     ui.html("".join(_part(title, doors) for title, doors in DOORS.items()), sanitize=False)
 

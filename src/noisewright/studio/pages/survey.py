@@ -47,7 +47,7 @@ SWITCHES = {
 }
 OURS = ("question",)
 SAID = "said_"
-"""What the counts of answers are called in a link."""
+"""Names of the counts of answers in a link."""
 
 
 def build(request: Request) -> None:
@@ -74,7 +74,7 @@ class _Planner:
         self.dark = is_dark()
 
     def build(self) -> None:
-        """The fields beside the plan."""
+        """The fields next to the plan."""
         with ui.element("div").classes("nw-columns"):
             with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The survey"'):
                 ui.html("<h2>The survey</h2>", sanitize=False)
@@ -211,7 +211,7 @@ def _known() -> set[str]:
 
 
 def _card(plan: Survey, question: str) -> str:
-    """What is read out or handed over; the only thing that is printed."""
+    """Show the text that is read out or handed over; the only thing that is printed."""
     first, *rules = plan.device.instruction().split("\n")
     asked = f"<p><strong>{escape(question)}</strong></p>" if question else ""
     lines = "".join(f"<li>{escape(rule)}</li>" for rule in rules)

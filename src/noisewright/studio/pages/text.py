@@ -20,11 +20,11 @@ from noisewright.studio.task import Task, read_query, with_option
 __all__ = ["build"]
 
 OWN = "own"
-"""In a link: its text was typed by a person, and is not in the link."""
+"""Mark in a link: its text was typed by a person, and is not in the link."""
 
 
 def build(request: Request) -> None:
-    """A text, its words before and after, and what is promised."""
+    """A text, its words before and after, and the guarantee."""
     given = read_query(request.query_params)
     own = given.pop(OWN, None) is not None
     _TextPage(given or {"epsilon": "2", "size": "20"}, own).build()

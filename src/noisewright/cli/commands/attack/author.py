@@ -1,4 +1,4 @@
-"""``noisewright attack author``: who wrote it, and what is it about, before and after documents are obfuscated."""
+"""``noisewright attack author``: name the author and the topic of documents, before and after obfuscation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``noisewright attack faces``: how often somebody names the person behind an obfuscated face, and what such faces keep."""
+"""``noisewright attack faces``: how often someone names the person behind an obfuscated face, and what such faces keep."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def _page(
 
 
 def _within(risks: list[Risk]) -> str:
-    """How far draws leave the shares uncertain."""
+    """Return the spread that the draws leave in the shares."""
     off = {
         name: max(
             max(risk.attacks[name] - risk.intervals[name][0], risk.intervals[name][1] - risk.attacks[name])
@@ -236,7 +236,7 @@ def _table(
     attacks: list[str],
     kept: tuple[str, ...],
 ) -> RenderableType:
-    """Some attacks, with the bound of each row, and some of what is kept; never wider than a page of 80 columns."""
+    """Return a table of some attacks, with the bound of each row, and some of the kept columns; never wider than 80 columns."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""``noisewright attack inference``: what a noisy count over a table would tell about the sensitive value of one new row."""
+"""``noisewright attack inference``: what a noisy count over a table discloses about the sensitive value of one new row."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _order(read: pa.Table, useful: str, text: str) -> list[Hashable]:
 
 
 def _label(text: str, labels: Sequence[Hashable], option: str | None) -> Hashable:
-    """The value that an option spells: numbers and moments by what they are, everything else by how it is written."""
+    """The value that an option writes: numbers and moments by what they are, everything else by how it is written."""
     from noisewright.core.errors import ParameterError
 
     for known in labels:
@@ -222,7 +222,7 @@ def _document(
 
 
 def _words(outcome: Outcome, sensitive: str, before: float) -> str:
-    """What an outcome means, in one line."""
+    """Describe the meaning of an outcome in one line."""
     counted = f"whether the row was counted: {_percent(outcome.utility)}"
     now, then = _percent(min(1.0, before * outcome.privacy_loss)), _percent(before)
     if now == then:

@@ -1,4 +1,4 @@
-"""``noisewright attack suppression``: what totals tell about cells that were left out of a table."""
+"""``noisewright attack suppression``: infer cells that were left out of a table from its totals."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ FIELDS = (
     "at_delta",
     "leakage",
 )
-"""What the JSON object always has, null where it does not apply or was not asked for."""
+"""Keys that the JSON object always has: null where one does not apply or was not requested."""
 
 
 def audit(

@@ -1,4 +1,4 @@
-"""The adversary of ``noisewright audit --prior --gain``: what they gain from the output, and what anybody can gain."""
+"""Adversary of ``noisewright audit --prior --gain``: their gain from the output, and the maximum gain of anyone."""
 
 from __future__ import annotations
 

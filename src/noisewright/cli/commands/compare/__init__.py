@@ -1,4 +1,4 @@
-"""``noisewright compare``: may one mechanism replace another, under every order, and what shows it."""
+"""``noisewright compare``: decide whether one mechanism may replace another, under every order, with a witness."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _two_files(first: str, second: str, metric: str | None, tol: str, details: b
 
 
 def _without_channel(files: Sequence[str], things: Sequence[Any], problem: Exception) -> str:
-    """Which file has a mechanism of infinitely many outputs, and the option that helps."""
+    """Return the name of the file whose mechanism has infinitely many outputs, and the option that helps."""
     from noisewright.core.errors import NoChannelError
 
     words = (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["families_page"]
 
 POINTS = 16
-"""Epsilons in a picture, from none to the largest that was asked for."""
+"""Epsilons in a picture, from none to the largest that was requested."""
 MOST_EPSILONS = 50
 READING = (
     "Any epsilon up to the one shown is safe: against every average-case adversary (average), every worst-case one (max), or for "
@@ -25,7 +25,7 @@ READING = (
 
 
 def families_page(*, families: str, epsilon: str | None, size: int | None, plot: str | None, as_json: bool) -> None:
-    """Print the safe replacements under all three orders, and draw those of the average order to ``plot``.
+    """Print the safe replacements under all three orders, and draw the replacements of the average order to ``plot``.
 
     ``families`` and ``epsilon`` are lists with commas; nothing is printed or written unless all of it can be.
     """

@@ -1,4 +1,4 @@
-"""``noisewright design``: build a mechanism from the registry, show what it promises, write its certificate.
+"""``noisewright design``: build a mechanism from the registry, show its guarantee, write its certificate.
 
 Every mechanism of the registry is a sub-command, made from the signature of its constructor when it is called. The ``EXTRAS``
 do more than call a constructor.
@@ -31,7 +31,7 @@ EXTRAS = Addresses(
         for word in ("optimal", "kernels", "universal", "extreme")
     },
 )
-"""Sub-commands that are no mechanisms of the registry."""
+"""Sub-commands that are not mechanisms of the registry."""
 
 Options = list["Option"] | str
 """The options of a mechanism, or the parameter that only Python can give."""

@@ -55,7 +55,7 @@ def mechanism_command(entry: Entry) -> Command:
 
 
 def _sign(command: Callable[..., None], parameters: list[Option]) -> None:
-    """Give a function the signature that Typer reads as its options: those of a mechanism, and those of all of them."""
+    """Give a function the signature that Typer reads as its options: a mechanism's own, and the common ones."""
     options: dict[str, Any] = {}
     for p in parameters:
         kind: Any = bool if p.flag else str

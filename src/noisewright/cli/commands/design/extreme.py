@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from noisewright.optimality.extreme.polytope import LocalPolytope
 
     Page = Callable[[str], list[RenderableType]]
-    """What is shown, once it is known what was written."""
+    """Renderer of the page, once it is known which files were written."""
 
 __all__ = ["COMMAND"]
 
 SUMMARY = "the extreme points of local privacy, one of which is best for any question; or is a channel one of them"
 FORMAT = "noisewright-extreme-points"
 MOST_SHOWN = 5
-"""So many are shown on a page, one for each number of outputs in use; a file or --json has all of them."""
+"""Maximum number shown on a page, one for each number of outputs in use; a file or --json has all of them."""
 
 
 def command(
@@ -201,7 +201,7 @@ def _allowed(space: LocalPolytope) -> str:
 
 
 def _decided(file: str, given: Budget) -> tuple[dict[str, Any], Page]:
-    """Whether a channel is an extreme point, and what shows it."""
+    """Return whether a channel is an extreme point, and its witness."""
     from noisewright.optimality.extreme.criterion import Middle
     from noisewright.optimality.extreme.polytope import LocalPolytope
 

@@ -36,7 +36,7 @@ SUMMARY = "the kernel mechanisms of a few secrets: the finitely many that every 
 
 FORMAT = "noisewright-kernels"
 MOST_SHOWN = 12
-"""So many kernels are shown on a page; a file or --json has all of them."""
+"""Maximum number of kernels shown on a page; a file or --json has all of them."""
 
 
 def command(

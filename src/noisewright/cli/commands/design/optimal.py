@@ -182,7 +182,7 @@ def read_prior(path: str) -> dict[Hashable, float]:
 
 
 def _finish(made: OptimalMechanism, target: Path | None, picture: Path | None) -> dict[str, Any]:
-    """Prove it once more, write and draw, and gather what is reported."""
+    """Prove it once more, write and draw, and gather the report."""
     from noisewright.files.channels import save
 
     certificate = made.certificate()

@@ -14,7 +14,7 @@ WORK = Addresses(
     "sub-command of embeddings",
     {word: f"noisewright.cli.commands.embeddings.{word}:COMMAND" for word in ("get", "import", "train", "info")},
 )
-"""What can be done with embeddings."""
+"""Sub-commands for embeddings."""
 
 
 def embeddings(context: typer.Context) -> None:

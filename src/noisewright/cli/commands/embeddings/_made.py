@@ -1,4 +1,4 @@
-"""What is said about an embedding that was just made."""
+"""Text about an embedding that was just made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["report"]
 
 
 def report(made: Imported, path: str, as_json: bool) -> None:
-    """Where it is, what it has, and what rounding did."""
+    """Report the place of the file, its content, and the effect of rounding."""
     embedding, rounding = made.embedding, made.rounding
     data: dict[str, Any] = {
         "path": path,

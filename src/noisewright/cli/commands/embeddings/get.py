@@ -65,7 +65,7 @@ def get(
 
 
 def _copy(target: str, as_json: bool) -> None:
-    """The embedding that comes along, as a file beside a policy that names it."""
+    """The embedding that comes along, as a file next to a policy that names it."""
     from noisewright.files.atomic import write_atomically
     from noisewright.text.embeddings.finding import SMALL, find_embedding
 

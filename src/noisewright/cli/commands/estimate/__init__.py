@@ -224,7 +224,7 @@ def _written(table: Any, path: Path) -> None:
 
 @dataclass(frozen=True)
 class _Pair:
-    """What made some of the reports: all those of a table, or those that a column calls by a name."""
+    """Source of some of the reports: all those of a table, or those that a column calls by a name."""
 
     name: str
     file: str | None

@@ -1,4 +1,4 @@
-"""What ``noisewright estimate`` prints: whose reports were counted, the shares, and how good they are."""
+"""Output of ``noisewright estimate``: whose reports were counted, the shares, and how good they are."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HOW = {
 
 
 def parts_json(mixture: Mixture, files: Sequence[str | None], mechanisms: Sequence[str]) -> list[dict[str, Any]]:
-    """Each mechanism's reports and promise as plain data; a part is a table, or a name in the column of ``--by``."""
+    """Each mechanism's reports and guarantee as plain data; a part is a table, or a name in the column of ``--by``."""
     return [
         {
             "name": None if file is not None else part.name,
@@ -130,7 +130,7 @@ def _order(found: Estimate) -> NDArray[np.int64]:
 
 
 def _whose(mixture: Mixture) -> Table:
-    """Whose reports are whose, and what was promised to those who gave them."""
+    """Whose reports are whose, and the guarantee to those who gave them."""
     from rich.text import Text
 
     table = _table(("Reports of", "Mechanism", "Number", "Promise of each report"), right=("Number",))
@@ -166,7 +166,7 @@ def _shares(found: Estimate) -> Iterable[RenderableType]:
 
 
 def _secret(value: Hashable) -> str:
-    """A name that fits in the table; text is told apart by its end too."""
+    """A name that fits in the table; text is given apart by its end too."""
     from noisewright.estimation.population.result import short_name
 
     return short_name(value, LABEL_LENGTH) if isinstance(value, str) else label(value)
@@ -182,7 +182,7 @@ def _left_out(found: Estimate, mixture: Mixture) -> Iterator[str]:
 
 
 def _privacy(found: Estimate, mixture: Mixture) -> str:
-    """A mixture promises nobody the best of its mechanisms: each report has the promise of its own."""
+    """A mixture guarantees no one the best of its mechanisms: each report has the guarantee of its own."""
     if len({part.promise for part in mixture.parts if part.rows}) == 1:
         promise = f"of each report: {short(found.promise or '')}"
     else:

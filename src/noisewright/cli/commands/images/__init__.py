@@ -1,4 +1,4 @@
-"""``noisewright images``: photographs that may be shown, with a promise."""
+"""``noisewright images``: photographs that may be shown, with a guarantee."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PHOTOGRAPHS = Addresses(
         "video": "noisewright.cli.commands.images.video:COMMAND",
     },
 )
-"""What can be done with photographs."""
+"""Sub-commands for photographs."""
 
 
 def images(context: typer.Context) -> None:

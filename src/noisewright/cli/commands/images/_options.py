@@ -124,7 +124,7 @@ SPELT = {
     "components=1": "--components 1",
     "alpha = 0.9 of its standard deviations": "0.9 of its standard deviations",
 }
-"""What messages call by the names of Python or of a policy, and what it is called here."""
+"""Names that messages take from Python or from a policy, and their names on the command line."""
 
 
 def spelt(message: str, options: Collection[str] = ()) -> str:
@@ -141,7 +141,7 @@ def spelt(message: str, options: Collection[str] = ()) -> str:
 
 
 def in_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, with the names of its options in what it refuses."""
+    """Return the command, with the names of its options in its error messages."""
     options = signature(command).parameters
 
     @wraps(command)

@@ -30,7 +30,7 @@ li div { display: flex; gap: .5rem; } img { max-width: 50%; height: auto; image-
 
 
 def sheet_file(sheet: str | None, replace: bool) -> Path | None:
-    """Where a page is wanted, if one is; not among what is passed on."""
+    """Return the path of the page, if one is wanted; it is not passed on."""
     if sheet is None:
         return None
     target = target_file(sheet, "a contact sheet", (".html",), replace=replace)

@@ -1,4 +1,4 @@
-"""The options that say which parts of photographs are hidden: faces that are found, or boxes and masks of the owner's own."""
+"""The options that state which parts of photographs are hidden: faces that are found, or boxes and masks of the owner's own."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ Keep = Annotated[
 
 
 def search(*, smallest: float, sure: float, margin: float, **more: Any) -> FoundFaces:
-    """How faces are looked for."""
+    """Return the way in which faces are searched for."""
     from noisewright.images.pipeline.finding import FoundFaces
 
     return FoundFaces(smallest=smallest, sure=sure, margin=margin, **more)
@@ -98,7 +98,7 @@ def in_places(
     expect: int | None = None,
     **found: Any,
 ) -> Method:
-    """The method on each place alone, or on whole pictures if no place is asked for."""
+    """The method on each place alone, or on whole pictures if no place is requested."""
     from noisewright.core.choices import one_of
     from noisewright.core.errors import FileFormatError, ParameterError
     from noisewright.images.methods import FaceMethod
@@ -182,7 +182,7 @@ def _document(file: str) -> Any:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; a name that is written twice would hide what the first line says."""
+    """Read an object of JSON and reject repeated names: a repeated name would hide the first value."""
     from noisewright.core.errors import FileFormatError
 
     if len(dict(pairs)) < len(pairs):

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "obfuscate"]
 
 SHOWN = 60
-"""So many pictures are on a contact sheet."""
+"""Maximum number of pictures on a contact sheet."""
 
 
 def obfuscate(
@@ -174,7 +174,7 @@ def obfuscate(
     promised: list[tuple[str, str]] = []
 
     def before(done: Sequence[Obfuscated]) -> None:
-        """Say what is promised, and write the contact sheet, while nothing else is there yet."""
+        """State the guarantee, and write the contact sheet, while nothing else is there yet."""
         told.update(_told(chosen, done, promised))
         if page is not None:
             write_atomically(page, contact_sheet(done, told["promise"]).encode())
@@ -230,7 +230,7 @@ def obfuscate(
 
 
 def _told(method: Method, done: Sequence[Obfuscated], page: list[tuple[str, str]]) -> dict[str, Any]:
-    """What is promised about the pictures in which something was drawn, and which of them are the others; and the rows of a
+    """Return the guarantee of the pictures in which something was drawn, which of them are the others, and the rows of a
     page about it."""
     from noisewright.claims.phrases import measured_parts
     from noisewright.images.hidden_faces import measured_in_words
@@ -274,7 +274,7 @@ def _each(between: str, texts: Iterable[str]) -> str:
 
 
 def _is_single(output: str, pictures: Sequence[str]) -> bool:
-    """Whether one picture goes into a file; refused where what comes out would be taken for something else."""
+    """Return whether one picture goes into a file; refused where the output would be taken for something else."""
     from noisewright.core.errors import ParameterError
     from noisewright.images.obfuscation import SUFFIXES
 

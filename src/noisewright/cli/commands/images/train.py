@@ -23,7 +23,7 @@ __all__ = ["COMMAND", "train"]
 
 SIDE = 48
 LOOKED_AT = 200
-"""So many faces are drawn again to say how well that goes."""
+"""Number of faces that are drawn again to measure how well that goes."""
 
 
 def train(
@@ -114,7 +114,7 @@ def _faces(folder: str | None, size: int, grey: bool) -> PublicFaces:
 
 
 def _found(made: FaceModel, learned: PublicFaces) -> dict[str, Any]:
-    """What the model is, and how well it draws the faces again that it learned from."""
+    """Describe the model, and how well it draws the faces again that it learned from."""
     import numpy as np
 
     some = learned.pictures[:: max(1, len(learned.pictures) // LOOKED_AT)]

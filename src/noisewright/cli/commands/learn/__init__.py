@@ -1,4 +1,4 @@
-"""``noisewright learn``: privatisers that hide a private value under a distortion budget, and what they can reach at best."""
+"""``noisewright learn``: privatisers that hide a private value under a distortion budget, and their optimum."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LESSONS = Addresses(
     "sub-command of learn",
     {name: f"noisewright.cli.commands.learn.{name}:COMMAND" for name in ("train", "optimum")},
 )
-"""Training, and what is known without."""
+"""Sub-commands: training, and optima that are known without it."""
 
 
 def learn(context: typer.Context) -> None:

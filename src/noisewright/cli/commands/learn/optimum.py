@@ -118,7 +118,7 @@ def _law(path: str) -> Any:
 
     public, private, values = load_labelled_csv(path)
     table = np.array(values, dtype=np.float64)
-    counts = bool((table == np.floor(table)).all())  # a law of whole numbers is sure of one pair, as a count would be
+    counts = bool((table == np.floor(table)).all())  # a law of integers is sure of one pair, as a count would be
     try:
         return (Joint.from_counts if counts else Joint)(table, public, private)
     except ParameterError as problem:

@@ -171,7 +171,7 @@ def _bound(text: str) -> tuple[str, tuple[float, float]]:
 
 
 def _live(progress: Callable[..., None], budgets: list[float]) -> Callable[[int, Any], None]:
-    """What is shown while it learns: of the middle budget."""
+    """Return the display during learning, for the middle budget."""
     from noisewright.core.exact import numeral
 
     place = len(budgets) // 2

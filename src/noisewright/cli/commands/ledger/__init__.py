@@ -1,4 +1,4 @@
-"""``noisewright ledger``: what was spent of every budget, for people and for programs."""
+"""``noisewright ledger``: the spends of every budget, for people and for programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VIEWS = Addresses(
         for word in ("show", "export", "backup", "check", "adopt")
     },
 )
-"""What can be done with a ledger."""
+"""Sub-commands for a ledger."""
 
 
 def ledger(context: typer.Context) -> None:

@@ -73,7 +73,7 @@ def _otherwise(doubt: str | None) -> str:
 
 
 def checked_facts(found: Checked) -> list[tuple[str, str]]:
-    """What a check found, for people."""
+    """Return the findings of a check, for people."""
     if found.records is None:
         chain = "none yet: an earlier version wrote this ledger, and the next release adds it"
     else:

@@ -1,4 +1,4 @@
-"""``noisewright ledger show``: what was spent of every budget."""
+"""``noisewright ledger show``: the spends of every budget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORDS = [
     ("finished", "the output is complete"),
     ("started", "it broke off or still runs, and counts, as it may have been drawn"),
 ]
-"""What stands in the tables and is no plain word."""
+"""Words for values in the tables that are not plain words."""
 
 
 def show(

@@ -19,7 +19,7 @@ ROLES = Addresses(
         "evaluate": "noisewright.cli.commands.match.evaluate:COMMAND",
     },
 )
-"""What whoever runs a service does, what people do, and what is tried before."""
+"""Roles: service operators, the people, and trials before a service."""
 
 
 def match(context: typer.Context) -> None:

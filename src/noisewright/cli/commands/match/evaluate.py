@@ -1,4 +1,4 @@
-"""``noisewright match evaluate``: what schemes would find among profiles of a test, before a service ships."""
+"""``noisewright match evaluate``: test the findings of schemes among given profiles before a service ships."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "search"]
 
 MOST_SHOWN = 20
-"""So many people are shown on a page; a file holds all of them."""
+"""Maximum number of people shown on a page; a file holds all of them."""
 HEADS = ("name", "rank", "neighbour", "bits_that_differ", "distance", "low", "high")
 
 
@@ -97,7 +97,7 @@ def search(
 
 
 def _one(name: str, found: Matches, i: int) -> dict[str, Any]:
-    """What was found for one person, as plain data."""
+    """Return the findings for one person, as plain data."""
     parts = (found.names[i], found.differ[i], found.distance[i], found.low[i], found.high[i])
     columns = ("name", "bits_that_differ", "distance", "low", "high")
     rows = zip(*(part.tolist() for part in parts), strict=True)

@@ -72,7 +72,7 @@ def seed(
     else:
         price = check_number(epsilon or "", "--epsilon")
     scheme = Scheme(dimension=dimension, bits=bits, epsilon=price, family=family, zero=zero)
-    # A family whose law is no theorem promises nothing by distance; a loss to be kept is refused for it.
+    # A family whose law is not a theorem guarantees nothing by distance; a loss to be kept is refused for it.
     promise = scheme_promise(scheme, radius=at, delta=share) if scheme.words.exact or loss is not None else None
     scheme.save(target)
     data = {

@@ -1,6 +1,6 @@
 """``noisewright survey --harmless NAME``: who has the harmless answer draws one at random, all others tell the truth.
 
-It is not private, and every page of it says so.
+It is not private, and every page of it states so.
 """
 
 from __future__ import annotations

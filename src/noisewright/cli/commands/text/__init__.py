@@ -17,7 +17,7 @@ WORK = Addresses(
         "calibrate": "noisewright.cli.commands.text.calibrate:COMMAND",
     },
 )
-"""What can be done with texts."""
+"""Sub-commands for texts."""
 
 
 def text(context: typer.Context) -> None:

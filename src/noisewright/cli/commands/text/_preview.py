@@ -11,7 +11,7 @@ from noisewright.text.obfuscation import Obfuscated, sizes_in_words
 __all__ = ["preview"]
 
 MOST = 50
-"""So many documents are shown."""
+"""Maximum number of documents shown."""
 
 STYLE = """\
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c2733; --soft: #55636f; --line: #d5dce2; --same: #fff1c2;

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "calibrate"]
 
 MOST_WORDS = 20_000
-"""So many words of the texts are measured with, spread over them."""
+"""Maximum number of words of the texts that are measured with, spread over them."""
 
 
 def calibrate(

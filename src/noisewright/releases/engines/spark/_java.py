@@ -32,7 +32,7 @@ OPTIONAL_MODULE = "--add-modules=jdk.incubator.vector"
 
 
 def java_home() -> Path:
-    """The home of a Java runtime that Spark can start with; :class:`MissingPartError` where there is none."""
+    """The home of a Java runtime that Spark can start with; :class:`MissingPartError` where none exists."""
     for java in _candidates():
         if (version_of(java, OPTIONAL_MODULE) or 0) >= OLDEST:
             return java.parent.parent
@@ -44,7 +44,9 @@ def java_home() -> Path:
 
 
 def version_of(java: Path, *options: str) -> int | None:
-    """The feature number of a runtime (17, 21, ...), or None for what is no runtime or does not start with these options."""
+    """Return the feature number of a runtime (17, 21, ...), or None if it is not a runtime or does not start with these
+    options.
+    """
     try:
         said = subprocess.run(
             [java, *options, "-version"], capture_output=True, text=True, timeout=60, check=True

@@ -18,19 +18,19 @@ WITHIN_PARTITION = 33
 
 
 def places(columns: Sequence[str]) -> list[str]:
-    """The names of so many columns inside Spark."""
+    """Return the names of the columns inside Spark."""
     return [f"nw_c{place}" for place in range(len(columns))]
 
 
 def keyed(drawn: pa.RecordBatch, number: int, seed: int | None) -> pa.RecordBatch:
-    """A drawn block under names of our own, with the random keys that it is to be sorted by."""
+    """A drawn block under names of our own, with the random keys that it must be sorted by."""
     words = order_words(drawn.num_rows, number, seed)
     keys = [pa.array(next(words)) for _ in KEYS]
     return pa.RecordBatch.from_arrays([*drawn.columns, *keys], [*places(drawn.schema.names), *KEYS])
 
 
 def in_parts(drawn: Any, parts: int) -> Any:
-    """Keyed rows in so many partitions: each has an equal share of the possible keys, and all keys below those of the next."""
+    """Split keyed rows into partitions: each has an equal share of the possible keys, and all keys below those of the next."""
     from pyspark.sql import functions
 
     upper = functions.shiftright(functions.col(KEYS[0]), 32) + functions.lit(1 << 31)

@@ -1,4 +1,4 @@
-"""A source as a Spark frame: the columns that are asked for, under names by their places, and the rows that count."""
+"""A source as a Spark frame: the columns that are requested, under names by their places, and the rows that count."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def frame_of(session: Any, source: Source, ordered: bool = False) -> Any:
 
 
 def _read(session: Any, source: Source, paths: list[str]) -> Any:
-    reader = session.read.option("recursiveFileLookup", True)  # folders on the way are no columns
+    reader = session.read.option("recursiveFileLookup", True)  # folders on the way are not columns
     if source.format == "parquet":
         return reader.parquet(*paths)
     reader = reader.schema(spark_schema(source.schema)).option("mode", "FAILFAST")

@@ -1,23 +1,24 @@
 """The Spark engine: the same blocks, statistics and bounds, on as many machines as Spark has.
 
 **Noise is drawn exactly once.** A Spark frame is a recipe: every action runs it again, and a second run of a noisy recipe would
-draw again, so that whoever sees two results could average the noise away. A released table is therefore either *written* in one
-action, where Spark's committer publishes one attempt of every task and drops the others, and is then read from what was written;
-or, for a frame in and a frame out, *checkpointed* at once: the drawn rows are stored and the recipe is forgotten. If a machine
-with stored rows is lost, later actions fail; they never draw again.
+draw again, so that anyone who sees two results could average the noise away. A released table is therefore either
+*written* in one action, where Spark's committer publishes one attempt of every task and drops the others, and is then
+read from what was written; or, for a frame in and a frame out, *checkpointed* at once: the drawn rows are stored and
+the recipe is forgotten. If a machine with stored rows is lost, later actions fail; they never draw again.
 
 **Randomness is made where it is used.** Plans travel to the workers, keys do not: each worker asks its own operating system.
 
 **Nothing that grows with the table comes to the driver**: only the answers of statistics, and one number per partition in
 simulations.
 
-**Rows leave in a random order**: drawn rows are stored with random keys of 128 bits, made where the rows are drawn, and sorted by
-them. How many parts there are follows from the number of rows and the plans, and which part a row goes to from its key, so
-that neither the order nor the parts tell where a row came from; Spark alone would choose both by looking at the partitions of
-the input. What is sorted has been drawn and stored before: a lost piece of a sort is made again from the same rows. All orders
-are equally likely unless two keys are equal, which among n rows happens with a probability below n^2 / 2^129. Where the policy
-keeps the order, rows stay where they are, and the parts are those of the input; where units are bounded, Spark brings the rows
-of each unit together, and they are put back into the order of the table before they are drawn.
+**Rows leave in a random order**: drawn rows are stored with random keys of 128 bits, made where the rows are drawn, and
+sorted by them. How many parts there are follows from the number of rows and the plans, and which part a row goes to
+from its key, so that neither the order nor the parts disclose where a row came from; Spark alone would choose both by
+looking at the partitions of the input. What is sorted has been drawn and stored before: a lost piece of a sort is made
+again from the same rows. All orders are equally likely unless two keys are equal, which among n rows happens with a
+probability below n^2 / 2^129. Where the policy keeps the order, rows stay where they are, and the parts
+are the input's; where units are bounded, Spark brings the rows of each unit together, and they are put back into the order of
+the table before they are drawn.
 
 Under a test seed rows are numbered as the local engine numbers them, regrouped into the same blocks and drawn from the same
 generators, so the result is the same table in the same order.
@@ -269,7 +270,7 @@ class SparkEngine:
 
     @contextmanager
     def _watched(self, rows: int | None, progress: Progress | None) -> Iterator[None]:
-        """Tell of progress while an action runs: the share of finished tasks, in rows."""
+        """Report progress while an action runs: the share of finished tasks, in rows."""
         if progress is None or rows is None:
             yield
             return
@@ -306,7 +307,7 @@ def _check_known(format: OutputFormat, plans: Sequence[ColumnPlan]) -> None:
 
 
 def _harmless(frame: Any) -> Any:
-    """The rows as CSV files have them: what a spreadsheet would run is text."""
+    """Return the rows for CSV files: anything that a spreadsheet would run becomes text."""
     from pyspark.sql import functions
 
     placed = frame.toDF(*places(frame.columns))

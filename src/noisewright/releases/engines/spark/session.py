@@ -29,7 +29,7 @@ LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.
 
 
 def start_spark(master: str) -> tuple[Any, bool]:
-    """The session of this process, and whether it was started here (and so is to be stopped by the caller)."""
+    """The session of this process, and whether it was started here (and so must be stopped by the caller)."""
     try:
         import pandas  # noqa: F401  (Spark's Arrow functions ask for it)
         from pyspark import SparkConf, SparkContext

@@ -1,8 +1,8 @@
 """Public files on their way to Spark's workers: sent once, called by their SHA-256, found by it.
 
-A plan that travels to a worker carries the names and digests of its public files, never their content. The files go beside it
-with ``SparkContext.addFile``, once for each application; Spark keeps them for as long as it lives, since any later task on a new
-machine fetches them again.
+A plan that travels to a worker carries the names and digests of its public files, never their content. The files go next to it
+with ``SparkContext.addFile``, once for each application; Spark keeps them for as long as it lives, since any later task
+on a new machine fetches them again.
 """
 
 from __future__ import annotations

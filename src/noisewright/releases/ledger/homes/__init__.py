@@ -1,4 +1,4 @@
-"""Where a ledger is: in a file (SQLite), or in a database for a team (PostgreSQL); and the witnesses, which are elsewhere."""
+"""Places of a ledger: a file (SQLite), or a database for a team (PostgreSQL); and the witnesses, which are elsewhere."""
 
 from typing import TYPE_CHECKING
 

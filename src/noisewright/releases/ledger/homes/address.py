@@ -48,7 +48,7 @@ FORM = "postgresql://USER@HOST:PORT/DATABASE, with the password in PGPASSWORD"
 
 
 def shown(name: str | os.PathLike[str]) -> str:
-    """Return the name of a ledger for people and for files: that of a database without its password."""
+    """Return the name of a ledger for people and for files: a database is named without its password."""
     text = os.fspath(name)
     if not is_url(text):
         return text
@@ -86,7 +86,7 @@ class Address:
 
     @classmethod
     def read(cls, url: str) -> Address:
-        """Read a URL; what is wrong is said without quoting it, because a password may stand anywhere in it."""
+        """Read a URL; the problem is said without quoting it, because a password may stand anywhere in it."""
         try:
             parts = urlsplit(url.strip())
             port = parts.port or PORT
@@ -127,7 +127,9 @@ class Address:
         return f"Address({str(self)!r})"
 
     def connect(self, driver: Any, wait: float) -> Any:
-        """Connect; beyond this machine only with TLS and a certificate that fits the host, unless ``sslmode`` says otherwise."""
+        """Connect; beyond this machine only with TLS and a certificate that fits the host, unless ``sslmode`` says
+        otherwise.
+        """
         context = self._context()
         sock = self._reached(max(wait, 1))
         try:
@@ -172,7 +174,9 @@ class Address:
         return sock
 
     def _context(self) -> ssl.SSLContext | None:
-        """Return how TLS is spoken; None for a socket of this machine, and where nothing is asked for on this machine."""
+        """Return whether and how TLS is spoken; None for a socket of this machine, and where nothing is requested on
+        this machine.
+        """
         if self.host.startswith("/"):
             return None
         stated = self.tls or os.environ.get("PGSSLMODE", "")

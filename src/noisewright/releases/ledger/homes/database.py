@@ -1,4 +1,4 @@
-"""The seam between a ledger and the database that holds it: SQLite in one file, or PostgreSQL for a team.
+"""The interface between a ledger and the database that holds it: SQLite in one file, or PostgreSQL for a team.
 
 Both take the same statements, with ``?`` for parameters. What differs is behind :class:`Database` (one connection) and
 :class:`Store` (the place that connections lead to). ``writing`` holds the right to write from its beginning, in both.
@@ -31,7 +31,7 @@ Place = Path | str
 
 
 class ConflictError(Exception):
-    """A transaction that the database rolled back because another one came first; it is to be run again."""
+    """A transaction that the database rolled back because another one came first; it must be run again."""
 
 
 class UncertainError(Exception):
@@ -60,14 +60,14 @@ class Database(Protocol):
         """Return the version of the tables."""
 
     def check_pages(self, place: Place, *, all_of_it: bool = False) -> None:
-        """Check what lies below the rows, as far as this database can."""
+        """Check the storage below the rows, as far as this database can."""
 
     def fill(self, table: str, rows: Iterable[tuple[bytes]]) -> None:
         """Put many rows of one value into a table."""
 
 
 class Store(Protocol):
-    """Where a ledger is, and how it is made and opened."""
+    """Place of a ledger, with the functions that make and open it."""
 
     @property
     def place(self) -> Place: ...
@@ -117,7 +117,7 @@ def writing(db: Database) -> Iterator[None]:
 
 @contextmanager
 def trying(db: Database) -> Iterator[None]:
-    """Open the same transaction, to see what it would say: nothing of it stays."""
+    """Open the same transaction to see its answer; nothing of it stays."""
     with _undone(db, write=True):
         yield
 
@@ -133,7 +133,7 @@ def _undone(db: Database, *, write: bool) -> Iterator[None]:
 
 
 def _take_back(db: Database) -> None:
-    """Take a transaction back; of a connection that is lost, the end does it, and the first problem is the one to tell."""
+    """Take a transaction back; of a connection that is lost, the end does it, and the first problem is the one to report."""
     with suppress(Exception):
         if db.in_transaction:
             db.execute("ROLLBACK")

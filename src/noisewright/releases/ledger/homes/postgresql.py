@@ -1,6 +1,6 @@
 """A ledger in a PostgreSQL database: one budget for a team whose members work on several machines.
 
-The tables are those of the file, and the statements that fill them are the same. A transaction that writes is serialisable and
+The tables are the file's, and the statements that fill them are the same. A transaction that writes is serialisable and
 first takes the one lock of the ledger, so of many that ask for the last of a budget exactly one gets it.
 """
 
@@ -170,7 +170,7 @@ class PostgresqlDatabase:
             raise
 
     def begin(self, *, write: bool) -> None:
-        """Begin a transaction; the lock is taken before anything is read, so what is read is what the last one left."""
+        """Begin a transaction; the lock is taken before anything is read, so reads see the state that the last one left."""
         if write:
             self.execute("BEGIN ISOLATION LEVEL SERIALIZABLE")
             self.execute("LOCK TABLE head IN EXCLUSIVE MODE")
@@ -309,7 +309,7 @@ WORDS = {
     "57P02": "broke down meanwhile; try again when the server is back",
     "57P03": "cannot be opened yet, because the server is starting or ending; try again later",
 }
-"""Messages by error code of PostgreSQL. The server's own words may quote a row, so nobody is shown them."""
+"""Messages by error code of PostgreSQL. The server's own words may quote a row, so no one is shown them."""
 
 
 @contextmanager

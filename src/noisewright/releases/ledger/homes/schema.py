@@ -53,11 +53,11 @@ CHAINED = {
     "others": "number, release, dataset, reason",
     "adoptions": "number, time, head, reason",
 }
-"""The tables whose rows the chain covers, in the order in which one transaction adds to it, and what is covered."""
+"""Tables whose rows the chain covers, in the order in which one transaction adds to it, with the covered columns."""
 
 
 def _amount(name: str, *besides: str) -> str:
-    """A column for an exact number of at least 0, as ``str(Fraction)`` spells it."""
+    """A column for an exact number of at least 0, as ``str(Fraction)`` writes it."""
     digits = (
         f"typeof({name}) = 'text' AND {name} GLOB '[0-9]*' AND {name} NOT GLOB '*[^0-9/]*' AND {name} NOT GLOB '*/*/*' "
         f"AND {name} NOT GLOB '*/' AND {name} NOT GLOB '*/0*'"
@@ -181,14 +181,14 @@ KEYS = {
     "head": ("one",),
     "units": ("dataset, unit",),
 }
-"""What a row of each table is found by, and what no second row may have."""
+"""Keys by which a row of each table is found; no second row may have the same."""
 ONE_WAY = {
     "head": "NEW.one = OLD.one AND NEW.number > OLD.number",
     "units": "NEW.epsilon >= OLD.epsilon AND NEW.delta >= OLD.delta AND NEW.unit = OLD.unit AND NEW.dataset = OLD.dataset",
 }
 """The tables that may change at all, and how."""
 NOT_FIRST = "(NEW.event = 'set') = EXISTS (SELECT 1 FROM budgets WHERE dataset = NEW.dataset)"
-"""When a budget is refused: a second first one, or a change of none."""
+"""Condition of a refused budget: a second first one, or a change of none."""
 FORGETS_NOTHING = "a ledger forgets nothing"
 
 
@@ -207,14 +207,16 @@ def add_later(db: sqlite3.Connection, version: int) -> None:
 
 
 def schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
-    """Every table, index and trigger of a database, also indexes that SQLite made by itself: one more would be searched, too."""
+    """Every table, index and trigger of a database, also indexes that SQLite made by itself: one more would be
+    searched, too.
+    """
     rows = db.execute("SELECT type, name, sql FROM main.sqlite_master")
     return frozenset((type_, name, str(sql)) for type_, name, sql in rows)
 
 
 @cache
 def wanted_schema(version: int = VERSION) -> frozenset[tuple[str, str, str]]:
-    """What :func:`schema_of` gives for a ledger with a chain: whoever dropped a trigger, or added one, is found out."""
+    """Return the value of :func:`schema_of` for a ledger with a chain: a dropped or added trigger is found out."""
     db = sqlite3.connect(":memory:")
     try:
         build(db)

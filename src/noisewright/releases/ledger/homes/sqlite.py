@@ -1,8 +1,8 @@
-"""The file of a ledger, in SQLite: how it is made, opened and checked, and what is said when that fails.
+"""The file of a ledger, in SQLite: how it is made, opened and checked, and the messages when that fails.
 
 One SQLite database in WAL mode with ``synchronous=FULL``: a commit is on the disk before it returns, and a process that dies
-leaves all of a transaction or nothing. Before the file is closed, what the journal holds is written to it, so that the one file
-is all of the ledger whenever nobody writes to it. It holds a secret key and can be read by its owner alone.
+leaves all of a transaction or nothing. Before the file is closed, the content of the journal is written to it, so that
+the one file is all of the ledger whenever no one writes to it. It holds a secret key and can be read by its owner alone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from noisewright.releases.ledger.homes.schema import (
 __all__ = ["SqliteDatabase", "SqliteStore", "appear", "sentences"]
 
 CACHE = -32_768
-"""In KiB, as SQLite wants it: what sorting and the pages of the accounts may take before they go to the disk."""
+"""Cache in KiB, as SQLite wants it: memory for sorting and the pages of the accounts before they go to the disk."""
 SETTINGS = (
     "synchronous = FULL",
     "fullfsync = ON",
@@ -110,7 +110,7 @@ class SqliteStore:
 def create(path: Path, begin: Callable[[SqliteDatabase], object], *, with_folder: bool) -> bool:
     """Make a ledger; it appears whole, or nothing does, not even its folder (``with_folder``). Return whether it was made.
 
-    ``begin`` writes its key, and what it holds else. A ledger that is there already, or is made meanwhile, is left alone.
+    ``begin`` writes its key, and its other content. A ledger that is there already, or is made meanwhile, is left alone.
     """
     missing = [folder for folder in (path.parent, *path.parent.parents) if with_folder and not os.path.lexists(folder)]
 
@@ -138,7 +138,7 @@ def create(path: Path, begin: Callable[[SqliteDatabase], object], *, with_folder
             raise LedgerError(f"{path}: the ledger cannot be created: {problem.strerror}.") from None
     except BaseException:
         for folder in missing:
-            with suppress(OSError):  # it was not made, or somebody else has put something in it
+            with suppress(OSError):  # it was not made, or someone else has put something in it
                 folder.rmdir()
         raise
 
@@ -190,9 +190,10 @@ def opened(path: Path, wait: float) -> Iterator[SqliteDatabase]:
 
 
 def _settle(db: sqlite3.Connection) -> None:
-    """Write what the journal holds to the file itself, even while others have the ledger open: a copy of one file is enough then.
+    """Write the content of the journal to the file itself, even while others have the ledger open: a copy of one file is
+    enough then.
 
-    Where somebody reads at this very moment it is left to them, and the journal stays beside the file.
+    Where someone reads at this very moment it is left to them, and the journal stays next to the file.
     """
     db.execute("PRAGMA busy_timeout = 1000")
     with suppress(sqlite3.OperationalError):
@@ -284,7 +285,7 @@ WORDS = {
 
 @contextmanager
 def sentences(path: Path, wait: float = 0) -> Iterator[None]:
-    """What SQLite says, as one sentence for a person."""
+    """Return the message of SQLite as one sentence for a person."""
     try:
         yield
     except (sqlite3.Error, UnicodeError) as problem:

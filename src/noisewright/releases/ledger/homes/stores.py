@@ -1,4 +1,4 @@
-"""Where a ledger is, by its name: a file, or a PostgreSQL database."""
+"""Place of a ledger by its name: a file, or a PostgreSQL database."""
 
 from __future__ import annotations
 

@@ -2,10 +2,10 @@
 
 A ledger that was replaced by an older copy looks whole, because an older copy is whole. A witness holds a head that this copy
 does not know. Each line is one record in JSON: which ledger (a keyed name, the same for all of its copies), how long its chain
-was, its head, when, and what was charged, so that the charge can be made again where no newer copy is left. A line is added after
-the commit and before anything is published, so a witness may be behind its ledger, and never ahead.
+was, its head, the time, and the charge, so that the charge can be made again where no newer copy is left. A line is
+added after the commit and before anything is published, so a witness may be behind its ledger, and never ahead.
 
-Nothing in a witness comes from the data. It names datasets, columns and prices, so only its owner can read it.
+Nothing in a witness comes from the data. It names datasets, columns and privacy costs, so only its owner can read it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _log = logging.getLogger(__name__)
 
 FORMAT = "noisewright-witness"
 ROOM = 1 << 18
-"""Bytes that must be free before a spend that a witness is to be told of."""
+"""Bytes that must be free before a spend that a witness must record."""
 TORN = " #torn"
 """The end of a line that a crash cut off."""
 
 
 @dataclass(frozen=True)
 class Sighting:
-    """A head that a ledger had: the number of its record, its digest, when it was seen, and what was charged with it."""
+    """A head that a ledger had: the number of its record, its digest, when it was seen, and the charge with it."""
 
     number: int
     head: str
@@ -54,7 +54,7 @@ def default_witness() -> Path | None:
 
 
 def witnesses(named: str | os.PathLike[str] | None) -> tuple[Witness, ...]:
-    """Return the witness of this user and the one that is named: all of them are asked, and all are told."""
+    """Return the witness of this user and the one that is named: all of them are asked, and all are given."""
     own = default_witness()
     found = [] if own is None else [Witness(own, needed=False)]
     return (*found, *([] if named is None else [Witness(Path(os.path.abspath(named)), needed=True)]))
@@ -69,7 +69,7 @@ class Witness:
             raise LedgerError(f"{str(path)!r} cannot be the name of a witness.")
 
     def seen(self, ledger: str) -> list[Sighting]:
-        """Return what it has seen of a ledger; a last line that was cut off by a crash is passed over."""
+        """Return the heads seen of a ledger; a last line that was cut off by a crash is passed over."""
         try:
             text = read_input(self.path).decode()
         except FileNotFoundError:
@@ -127,7 +127,7 @@ class Witness:
 
     @staticmethod
     def _has_room(place: Path) -> bool:
-        """Return whether a line fits on the disk; file systems that do not say count as having room."""
+        """Return whether a line fits on the disk; file systems that do not say count as having space."""
         try:
             found = os.statvfs(place)
         except (OSError, AttributeError):
@@ -135,7 +135,7 @@ class Witness:
         return not found.f_blocks or found.f_bavail * found.f_frsize >= ROOM
 
     def add(self, ledger: str, one: Sighting) -> None:
-        """Add what was seen; it is on the disk when this returns. What the ledger recorded stays there if that fails."""
+        """Add a sighting; it is on the disk when this returns. The record of the ledger stays there if that fails."""
         charged = {} if one.charged is None else {"charged": one.charged}
         line = {"format": FORMAT, "ledger": ledger, "record": one.number, "head": one.head, "time": one.time, **charged}
         try:

@@ -1,1 +1,1 @@
-"""A table from its policy to a checked release: what the form says, what is made, what was spent, what a recipient proves."""
+"""A table from its policy to a checked release: the form, the release, the spends and the recipient's proof."""

@@ -1,4 +1,4 @@
-"""A release that somebody brings: its folder, or all of it in one file, proved again."""
+"""A release that someone brings: its folder, or all of it in one file, proved again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from noisewright.releases.output.proving import Verification, certificate_bytes,
 __all__ = ["checked_folder", "unpacked"]
 
 MOST_FILES, MOST_BYTES = 10_000, 2**30
-"""What a file that holds a release may unpack to."""
+"""Maximum number of files, and of bytes, that a file with a release may unpack to."""
 
 
 TOO_LARGE = "unpacks to more than is taken here; unpack it, and name its folder."
@@ -23,7 +23,7 @@ DAMAGED = "cannot be unpacked; it is damaged, or no .zip file."
 
 
 def checked_folder(path: str, ledger: str = "") -> Verification:
-    """What is proved by the folder of a release, or by a certificate; with a ledger, whether that recorded it."""
+    """Prove the folder of a release, or a certificate; with a ledger, check whether that recorded it."""
     return examined(certificate_bytes(path), path, ledger.strip() or None)
 
 

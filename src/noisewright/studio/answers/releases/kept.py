@@ -1,7 +1,7 @@
 """Releases that are kept: a folder that stays, with a folder for each dataset, and in it one for each release by its id.
 
 A release is paid for once and cannot be made again for nothing, so its table does not go with the page that made it. The folder
-of a release is what ``noisewright release`` writes, and its name is the id that the ledger has. The policy lies beside it.
+of a release is what ``noisewright release`` writes, and its name is the id that the ledger has. The policy lies next to it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Kept:
 
     @property
     def time(self) -> str:
-        """When it was made, in UTC."""
+        """Time at which it was made, in UTC."""
         at = self.release_id
         return f"{at[:4]}-{at[4:6]}-{at[6:8]} {at[9:11]}:{at[11:13]}"
 
@@ -71,7 +71,7 @@ def keep_in(folder: Path | None) -> None:
 
 
 def releases_folder() -> Path:
-    """Where releases are kept: the folder of the option, or ``$XDG_DATA_HOME/noisewright/releases``."""
+    """Return the folder of releases: the option's, or ``$XDG_DATA_HOME/noisewright/releases``."""
     return _folder or user_data("releases")
 
 
@@ -99,7 +99,7 @@ def home_of(root: str | os.PathLike[str], dataset: str) -> Path:
 def alone_in(home: Path) -> Iterator[None]:
     """Wait until no other release is being made in the folder of a dataset, by any server; the lock ends with its process.
 
-    Two pages that ask for one release would both pay for it; the second one waits, and then finds that of the first.
+    Two pages that ask for one release would both pay for it; the second one waits, and then finds the first one's release.
     """
     descriptor = os.open(home, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -111,7 +111,7 @@ def alone_in(home: Path) -> Iterator[None]:
 
 
 def kept_of(ledger: str) -> list[Kept]:
-    """The kept releases that a ledger knows by their ids, the latest first."""
+    """The kept releases that a ledger has by their ids, the latest first."""
     if not os.path.exists(ledger):
         return []
     book = Ledger(ledger, create_missing=False)
@@ -125,7 +125,7 @@ def kept_of(ledger: str) -> list[Kept]:
 
 
 def find_kept(name: str) -> Kept | None:
-    """The release that has this name in the folder that stays, which a link or a ledger tells."""
+    """The release that has this name in the folder that stays, which a link or a ledger states."""
     if NAME.fullmatch(name) is None:
         return None
     return next(
@@ -134,7 +134,7 @@ def find_kept(name: str) -> Kept | None:
 
 
 def zipped(folder: Path, target: Path) -> Path:
-    """Everything of a release in one file: its folder as it is, the policy beside it, and the public vectors that it needs."""
+    """Everything of a release in one file: its folder as it is, the policy next to it, and the public vectors that it needs."""
     if not (folder / LOCK).is_file():
         raise FileFormatError(f"{folder} does not hold a release any more; put it back from a copy.")
     policy = ""

@@ -1,4 +1,4 @@
-"""A ledger for reading: of every dataset its budget, what was spent of it by which releases and policies, and what is left."""
+"""A ledger for reading: of every dataset its budget, the spends by release and policy, and the rest of the budget."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from noisewright.releases.ledger.records import Balance, downward
 __all__ = ["HEAD", "LEDGERS", "Account", "accounts", "ledger_path"]
 
 LEDGERS = (".sqlite", ".db", ".ledger", ".bak", ".backup")
-"""What a ledger that is given may end with."""
+"""Allowed endings of a ledger that is given."""
 HEAD = ("time (UTC)", "part", "epsilon", "delta", "between", "state", "release", "asked by policy")
 
 
@@ -27,7 +27,7 @@ class Account:
 
     dataset: str
     share: float
-    """How much of the budget is spent."""
+    """Share of the budget that is spent."""
     words: str
     facts: tuple[tuple[str, str], ...]
     rows: tuple[tuple[str, ...], ...]
@@ -35,7 +35,7 @@ class Account:
 
 
 def ledger_path(text: str) -> str:
-    """Return the ledger that is meant: a file by its path, or that of this user."""
+    """Return the ledger that is meant: a file by its path, or this user's."""
     meant = text.strip() or str(default_path())
     if is_url(meant):
         raise LedgerError("the studio opens ledgers in files; look at one in a database with: noisewright ledger show.")

@@ -1,7 +1,7 @@
 r"""A policy that is being written in fields: one form for each column of a table, and the TOML text that they make.
 
-What is typed stays text. A field that is still empty becomes the library's own mark for it, so the sentence that asks for what is
-missing is the library's, too.
+Typed text stays text. A field that is still empty becomes the library's own mark for it, so the sentence that asks for a
+missing value is the library's, too.
 
 >>> column = Column(("age",), "integer", "whole numbers", "geometric", {"low": "0", "high": "", "protect": "5", "epsilon": "1"})
 >>> print(policy_text(Form("clinic", "3", (column,))))
@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 KEPT = "keep"
-"""In the place of a mechanism: the column is released as it is."""
+"""Entry in the place of a mechanism: the column is released as it is."""
 LINE = ("integer", "number", "date", "time")
 SECRETS = {
     "text": ("category", "document"),
@@ -61,7 +61,7 @@ SECRETS = {
 }
 """The secrets that columns of a type can hold, for types whose values lie on no line."""
 EMBEDDING = "small.nwe"
-"""The public file of word vectors that documents are drawn with here; it lies beside the policy."""
+"""The public file of word vectors that documents are drawn with here; it lies next to the policy."""
 STEPS = 1000
 """Sliders move epsilons in steps of a thousandth."""
 
@@ -72,19 +72,19 @@ _TYPED = re.compile(r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*")
 
 @dataclass(frozen=True)
 class Field:
-    """One thing to fill in: its key in a form, what it is called, and what belongs there."""
+    """Field to fill in: its key in a form, its name, and a description of its value."""
 
     key: str
     label: str
     hint: str = ""
     public: bool = False
-    """Whether it must be known without looking at the data."""
+    """True if it must be known without looking at the data."""
     choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column, or several that form one secret, and what is typed about it; without a mechanism it is left out."""
+    """A column, or several that form one secret, and typed text about it; without a mechanism it is left out."""
 
     names: tuple[str, ...]
     kind: str
@@ -99,16 +99,16 @@ class Column:
 
     @property
     def has_delta(self) -> bool:
-        """Whether its mechanism has a delta."""
+        """True if its mechanism has a delta."""
         return self.protected and accepts(self.mechanism).takes.delta
 
     @property
     def protected(self) -> bool:
-        """Whether it has a mechanism, and so a part of the budget."""
+        """True if it has a mechanism, and so a part of the budget."""
         return self.mechanism not in ("", KEPT)
 
     def value(self, key: str) -> str:
-        """What is typed, or nothing."""
+        """Return the typed value, or nothing."""
         return (self.given or {}).get(key, "")
 
     def having(self, **given: str) -> Column:
@@ -126,7 +126,7 @@ class Form:
     delta: str = ""
     """The delta of the budget, for mechanisms that have one."""
     unit: str = ""
-    """The column that says whose a row is; every row is somebody's own without it."""
+    """The column that states whose a row is; every row is someone's own without it."""
     rows: str = ""
     more: str = ""
     """More of the policy, as TOML: answers, say."""
@@ -141,7 +141,7 @@ class Form:
         return json.dumps(held, ensure_ascii=False, separators=(",", ":"))
 
     def retyped(self, text: str) -> Form:
-        """This form with what a link holds; the columns are those of the table, whatever the link says."""
+        """Return this form with the content of a link; the columns are the table's, whatever the link says."""
         try:
             held = json.loads(text)
             columns = {tuple(names): (str(mechanism), given) for names, mechanism, given in held["columns"]}
@@ -159,7 +159,7 @@ class Form:
 
 
 def starting_form(start: Start, dataset: str, budget: str = "3") -> Form:
-    """The fields of a table, as far as the library proposes what belongs there."""
+    """The fields of a table, as far as the library proposes values."""
     return Form(dataset, budget, tuple(_column(p, start.share) for p in start.proposals))
 
 
@@ -207,7 +207,7 @@ _OWN_FIELDS = frozenset(
 
 
 def fields_of(kind: str, mechanism: str) -> list[Field]:
-    """What is asked for a column of this kind under this mechanism."""
+    """Return the fields requested for a column of this kind under this mechanism."""
     if mechanism in ("", KEPT):
         return []
     accepted = accepts(mechanism)
@@ -304,7 +304,7 @@ def _labels(text: str, kind: str) -> list[str]:
 
 
 def _literal(text: str) -> str:
-    """A number or a day as TOML has it; whatever else is typed, as text, of which the library then says what is wrong."""
+    """A number or a day as TOML has it; whatever else is typed, as text, of which the library then reports the problem."""
     typed = text.strip()
     if not typed:
         return _text(PLACEHOLDER)
@@ -353,6 +353,6 @@ def _decimal(value: Fraction) -> str:
 
 
 def total_of(shares: Sequence[str]) -> Fraction | None:
-    """What epsilons come to, where all of them are numbers."""
+    """Return the sum of epsilons, where all of them are numbers."""
     found: Any = [fraction_or_none(text) for text in shares]
     return None if any(value is None for value in found) else sum(found, Fraction(0))

@@ -55,24 +55,24 @@ __all__ = [
 ]
 
 TABLES = (".csv", ".tsv", ".xlsx", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson")
-"""What a table that is given may end with."""
+"""Allowed endings of a table that is given."""
 POLICY = "policy.toml"
 SAVED = "# the policy above, saved as policy.toml"
 ROOM = 4 * 2**20
-"""Free bytes that a release needs beside the size of its table."""
+"""Free bytes that a release needs next to the size of its table."""
 MOST_COLUMNS, LONGEST_NAME = 200, 200
-"""What a person can fill in."""
+"""Limits of a person's input."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """A table that somebody gave: where it is, what they call it, and the fields that are asked about it."""
+    """Table that someone gave: its place, its name, and the fields about it."""
 
     path: str
     name: str
     form: Form
     guessed: bool
-    """Whether the types of its columns were guessed from cells."""
+    """True if the types of its columns were guessed from cells."""
     example: str = ""
     digest: str = ""
     """Keyed digest, by which a link recognises the file; empty for folders and databases."""
@@ -99,13 +99,13 @@ def given_table(path: str, name: str) -> Given:
 
 
 def read_apart(path: str, name: str, told: Callable[..., None]) -> Given:
-    """Read a table as :func:`given_table` does, in a job; it tells nothing before its end."""
+    """Read a table as :func:`given_table` does, in a job; it reports nothing before its end."""
     del told
     return given_table(path, name)
 
 
 def given_example(key: str, folder: Path) -> Given:
-    """An example, written to a folder, with what is public about it filled in."""
+    """An example, written to a folder, with the public facts about it filled in."""
     import pyarrow.parquet as pq
 
     example = EXAMPLES[key]
@@ -133,13 +133,13 @@ def planned(form: Form, path: str, ledger: str | None, folder: Path, raise_budge
 def planned_apart(
     form: Form, path: str, ledger: str | None, folder: str, raise_budget: bool, told: Callable[..., None]
 ) -> Plan:
-    """Make a plan as :func:`planned` does, in a job; it tells nothing before its end."""
+    """Make a plan as :func:`planned` does, in a job; it reports nothing before its end."""
     del told
     return planned(form, path, ledger, Path(folder), raise_budget)
 
 
 def _policy(text: str, folder: Path) -> Policy:
-    """The policy of a text, beside the public files that it names."""
+    """The policy of a text, next to the public files that it names."""
     vectors = folder / EMBEDDING
     if EMBEDDING in text and not vectors.exists():
         shutil.copy(COMES_ALONG / EMBEDDING, vectors)
@@ -148,7 +148,7 @@ def _policy(text: str, folder: Path) -> Policy:
 
 @dataclass(frozen=True)
 class Gauge:
-    """What is spent of a budget, what this would take, and what is left then, as exact numbers and in words."""
+    """Spent part of a budget, the cost of this release, and the remaining budget, as exact numbers and in words."""
 
     spent: Fraction
     asked: Fraction
@@ -212,7 +212,7 @@ def commands_of(name: str, ledger: str | None, form: str, raise_budget: bool, ne
 
 @dataclass(frozen=True)
 class Released:
-    """What a release gave, as plain data."""
+    """Result of a release, as plain data."""
 
     folder: str
     rows: int | None
@@ -234,9 +234,9 @@ def make_release(
     raise_budget: bool,
     told: Callable[..., None],
 ) -> Released:
-    """Make a release in a folder of its own below ``root``, and prove it; what is needed on the way lies in ``scratch``.
+    """Make a release in a folder of its own below ``root``, and prove it; temporary files lie in ``scratch``.
 
-    Where the ledger knows a release of this table under this policy already, its folder is read, and nothing is drawn or spent.
+    Where the ledger has a release of this table under this policy already, its folder is read, and nothing is drawn or spent.
     """
     before, tempfile.tempdir = tempfile.tempdir, scratch
     try:
@@ -330,7 +330,7 @@ def _size(path: str) -> int:
 
 
 def _place(policy: Policy, path: str, home: Path, ledger: str | None, form: str) -> Path:
-    """Where a release belongs: where the ledger has it in this format already, beside that one, or a new folder."""
+    """Return the folder of a release: the ledger's folder in this format, one next to it, or a new one."""
     if ledger is not None and os.path.exists(ledger):
         book = Ledger(ledger, create_missing=False)
         source = source_for(policy, path)

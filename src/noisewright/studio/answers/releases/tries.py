@@ -1,7 +1,8 @@
 """Counts of the ranges that were tried against a table.
 
-A plan is free, and says whether a value of the table lies outside of the typed range. Whoever tries ranges until none does finds
-the largest value, which the policy then publishes. So the studio counts the ranges that were tried, and says it.
+A plan is free, and says whether a value of the table lies outside of the typed range. Anyone who tries ranges until
+none does finds the largest value, which the policy then publishes. Therefore the studio counts the ranges that were
+tried, and says it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Check a release that somebody brings."""
+"""Check a release that someone brings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ReleaseCheck:
         self.ledger: tuple[str, str] = ("", "")
 
     def build(self) -> None:
-        """Where the release is, and what is proved of it."""
+        """Where the release is, and the proof of it."""
         with ui.element("div").classes("nw-stack"):
             with ui.element("section").classes("nw-panel nw-fields").props('aria-label="Which release"'):
                 ui.html("<h2>Which release</h2>", sanitize=False)

@@ -1,4 +1,6 @@
-"""The fields of a release: what is known about every column without looking at the data, and who gets how much of the budget."""
+"""The fields of a release: the known facts about every column without looking at the data, and who gets how much of the
+budget.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ class ColumnFields:
         self._fill(column.names, inner)
 
     def warn(self, told: Callable[[Column], str]) -> None:
-        """Show beside the range of each column what ``told`` says of it."""
+        """Show next to the range of each column what ``told`` says of it."""
         for names, note in self.notes.items():
             text = told(self._column(names))
             note.content = words.warning(text) if text else ""
@@ -161,7 +163,7 @@ class Trading:
         self._set(shares)
 
     def _set(self, shares: list[str], but: int = -1) -> None:
-        """Show and tell epsilons; the slider that is being moved is left to the person's hand."""
+        """Show and report epsilons; the slider that is being moved is left to the person's hand."""
         self._told, form = True, self.held()
         for place, (column, text) in enumerate(zip(self._parts(), shares, strict=True)):
             form = form.having(column.having(epsilon=text))

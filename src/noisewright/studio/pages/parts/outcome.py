@@ -30,7 +30,7 @@ class Outcome:
         self.done: Released | None = None
         self.file = ""
         self.kept = ""
-        """The name of what is shown in the folder that stays; nothing for an example."""
+        """Name of the shown release in the folder that stays; nothing for an example."""
         self.panel = ui.element("section").classes("nw-panel nw-fields").props('aria-label="What was released"')
         with self.panel:
             ui.html(f"<h2>{escape(heading)}</h2>", sanitize=False)
@@ -46,13 +46,13 @@ class Outcome:
         self.panel.set_visibility(False)
 
     def show(self, done: Released, file: str, example: bool) -> None:
-        """Show what a job has released; ``file``: what it is called when it is taken away."""
+        """Show the release of a job; ``file``: its name when it is taken away."""
         what = "Answers were released" if done.rows is None else f"{done.rows:,} rows were released"
         again = " This release was made already: nothing was drawn, and nothing was spent." if done.reread else ""
         self._show(done, file, example, f"{what}; epsilon {done.left} is left.{again}")
 
     async def show_kept(self, name: str, ledger: str) -> None:
-        """Show a release that is kept, proved again beside a ledger; or refuse a name that no kept release has."""
+        """Show a release that is kept, proved again next to a ledger; or refuse a name that no kept release has."""
         kept = find_kept(name)
         self.panel.set_visibility(True)
         if kept is None:
@@ -98,7 +98,7 @@ async def take(folder: Path, name: str, refused: Callable[[str], None]) -> None:
 
 
 class EarlierReleases:
-    """A list of the releases that are kept and that a ledger knows, each to be shown or downloaded."""
+    """A list of the releases that are kept and that a ledger has, each to be shown or downloaded."""
 
     def __init__(self, refused: Callable[[str], None]) -> None:
         self.refused, self.visit = refused, visit_here()
@@ -106,7 +106,7 @@ class EarlierReleases:
         self.panel.set_visibility(False)
 
     async def show(self, ledger: str) -> None:
-        """List those of a ledger; with none of them there is no list."""
+        """List the releases of a ledger; without any, no list is shown."""
         found = await beside(self.refused, kept_of, ledger)
         own = ledger == ledger_path("") or Path(ledger).is_relative_to(self.visit.folder)
         book = "" if own else f"&ledger={quote(ledger)}"

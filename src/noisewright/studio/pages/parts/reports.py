@@ -1,4 +1,4 @@
-"""The population behind private reports that somebody brings, with the certificate of what made them."""
+"""The population behind private reports that someone brings, with the certificate of what made them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIELDS = (
 MOST_SHOWN = 40
 EXAMPLE = "sport"
 KINDS = ("reports_", "mechanism_")
-"""Prefixes by which a link tells the two files apart."""
+"""Prefixes by which a link distinguishes the two files."""
 
 
 class Reports:
@@ -45,10 +45,10 @@ class Reports:
         self.reports: tuple[str, Path] | None = None
         self.mechanism: tuple[str, Path] | None = None
         self.others = ""
-        """Warnings about files that are not those of the link."""
+        """Warnings about files other than the link's."""
 
     def build(self) -> None:
-        """The files beside the estimate."""
+        """The files next to the estimate."""
         with ui.element("div").classes("nw-columns"):
             with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The reports"'):
                 ui.html("<h2>The reports</h2>", sanitize=False)

@@ -28,7 +28,7 @@ READING_LIMIT = 600.0
 
 
 def is_large(path: str) -> bool:
-    """Whether a table is read in a job: a large file, a folder or a database."""
+    """Return whether a table is read in a job: a large file, a folder or a database."""
     return not os.path.isfile(path) or os.path.getsize(path) > LARGE
 
 
@@ -40,7 +40,7 @@ class TableStep:
         self.begun, self.taken, self.linked = begun, taken, Linked(asked)
 
     def build(self) -> None:
-        """Make the panel, and read what a link names."""
+        """Make the panel, and read the file of a link."""
         with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The table"'):
             ui.html("<h2>1. The table</h2>", sanitize=False)
             with ui.element("div").classes("nw-row"):
@@ -105,7 +105,7 @@ class TableStep:
         self._read(await beside(self._refuse, given_example, key, self.visit.place("example").parent))
 
     def _begin(self) -> None:
-        """An earlier table, and what was said of it, is gone."""
+        """Clear an earlier table and the messages about it."""
         self.work.drop()
         self.words.content = ""
         self.begun()
