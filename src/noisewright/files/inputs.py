@@ -52,7 +52,7 @@ FREE, PER_BYTE, MAX_MEMORY = 64 << 20, 20, 1 << 30
 """Maximum memory of a reader: a fixed part, a multiple of the size of its file, and a bound for both together."""
 MAX_WINDOW = 1 << 27
 FRAME, SKIPPED_FRAME, RUN = 0xFD2FB528, 0x184D2A50, 1
-"""How frames of Zstandard begin, and its kind of block that repeats one byte."""
+"""Beginnings of frames of Zstandard, and its kind of block that repeats one byte."""
 BUFFER = 1 << 16
 FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 

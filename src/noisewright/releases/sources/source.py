@@ -51,7 +51,7 @@ PARQUET_BUFFER = 1 << 20
 TOGETHER = 32 << 20
 """Small row groups are read together up to so many bytes."""
 WRITTEN_OUT = 4 << 20
-"""Repeated texts are written out in batches of so many bytes."""
+"""Maximum number of bytes of a batch in which repeated texts are written out."""
 DECODED = 1 << 20
 """Texts that share beginnings are read so many bytes at a time, if each is as long as its page."""
 MAPPED = 256 << 20
