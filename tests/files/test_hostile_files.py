@@ -53,7 +53,8 @@ READERS = {
     "ledger check": "ledger check FILE.sqlite",
 }
 """Commands, in which FILE.ending is what they read."""
-SECONDS, MEMORY = 10, 256 * MEGA
+SECONDS, PATIENCE, MEMORY = 10, 90, 256 * MEGA
+"""Maximum processor time; the time after which a command waits for ever, on a machine with much to do; maximum memory."""
 NOISE = random.Random(7).randbytes(5000)
 ODD = "a\x1b[31m\x9b\u202eb"
 
@@ -114,7 +115,7 @@ KINDS = {one.__name__: one for one in (fifo, zeros, loop, folder, empty, noise, 
 
 
 def too_long(_: int, __: FrameType | None) -> None:
-    raise AssertionError(f"it took more than {SECONDS} seconds")
+    raise AssertionError(f"it took more than {PATIENCE} seconds")
 
 
 @pytest.fixture(scope="module")
@@ -156,9 +157,9 @@ def test_what_is_no_such_file_is_refused(command: str, place: Path, capsys: pyte
             words = [word.replace("FILE", f"{stem}-{kind}") for word in READERS[command].split()]
             path = next(Path(word) for word in words if word.startswith(stem))
             make(path)
-            there, peak, begun = set(place.rglob("*")), _peak(), time.monotonic()
+            there, peak, begun = set(place.rglob("*")), _peak(), time.process_time()
             capsys.readouterr()
-            signal.alarm(SECONDS)
+            signal.alarm(PATIENCE)
             code = run(words)
             signal.alarm(0)
             said = capsys.readouterr()
@@ -171,8 +172,8 @@ def test_what_is_no_such_file_is_refused(command: str, place: Path, capsys: pyte
                 wrong.append((kind, "said", found[:300]))
             if left := {one.name for one in set(place.rglob("*")) - there if not one.name.startswith("ledger")}:
                 wrong.append((kind, "left", left))
-            if _peak() - peak > MEMORY or time.monotonic() - begun > SECONDS:
-                wrong.append((kind, (_peak() - peak) // MEGA, time.monotonic() - begun))
+            if _peak() - peak > MEMORY or time.process_time() - begun > SECONDS:
+                wrong.append((kind, (_peak() - peak) // MEGA, time.process_time() - begun))
     assert not wrong
 
 
