@@ -227,7 +227,7 @@ def test_a_picture_of_another_size_takes_the_old_certificate_along(shown: Path, 
     other.write_text("of somebody")
     shown.unlink()
     with pytest.raises(FileFormatError, match=r"shown\.certificate-150x120\.json is there already"):
-        obfuscate_picture(LARGE, tmp_path / "small.jpg", shown)
+        obfuscate_picture(LARGE, tmp_path / "not there.jpg", shown)  # names are checked before anything is read
     obfuscate_picture(LARGE, tmp_path / "small.jpg", shown, replace=True)
     assert sorted(content(shown.parent)) == ["shown.certificate-30x20.json", other.name, "shown.png"]
     stated = json.loads(shown.with_name("shown.certificate-30x20.json").read_text())

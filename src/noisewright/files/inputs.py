@@ -29,6 +29,7 @@ __all__ = [
     "bounded_lines",
     "check_input",
     "check_nesting",
+    "check_windows",
     "max_memory",
     "max_unpacked",
     "open_archive",
@@ -49,6 +50,9 @@ JSON_COSTS = {b",": 33, b"[": 64, b"{": 200}
 """Approximate bytes of memory for a value, a list and an object of JSON, however short they are."""
 FREE, PER_BYTE, MAX_MEMORY = 64 << 20, 20, 1 << 30
 """Maximum memory of a reader: a fixed part, a multiple of the size of its file, and a bound for both together."""
+MAX_WINDOW = 1 << 27
+FRAME, SKIPPED_FRAME, RUN = 0xFD2FB528, 0x184D2A50, 1
+"""Beginnings of frames of Zstandard, and its kind of block that repeats one byte."""
 BUFFER = 1 << 16
 FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -137,6 +141,51 @@ def bounded_lines(stream: IO[bytes], longest: int = MAX_LINE) -> Iterator[bytes]
         if len(line) > longest:
             raise OSError(errno.EFBIG, f"it has a line of more than {longest >> 20} MiB")
         yield line
+
+
+def check_windows(path: str | os.PathLike[str]) -> None:
+    """Raise :class:`OSError` for a file of Zstandard whose frames need more memory than its size allows (RFC 8878).
+
+    A frame states the window that its reader holds: 8 MiB up to ``zstd -19``, 128 MiB for ``--long`` and ``--ultra -22``, and up
+    to 2 GiB. The maximum is a quarter of :func:`max_memory`, and never above 128 MiB. Other damage is left to the reader.
+    """
+    with open_input(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        most = min(max_memory(size) // 4, MAX_WINDOW)
+        place = 0
+        while len(head := file.read(5)) == 5:
+            magic = int.from_bytes(head[:4], "little")
+            if magic & ~15 == SKIPPED_FRAME:
+                place += 8 + int.from_bytes(head[4:] + file.read(3), "little")
+            elif magic != FRAME:
+                return
+            else:
+                if (window := _window(file, head[4])) > most:
+                    raise OSError(
+                        errno.EFBIG, f"it asks for a window of {window >> 20} MiB, and {most >> 20} are the maximum"
+                    )
+                place = file.tell()
+                last = False
+                while not last and len(block := file.read(3)) == 3:
+                    stated = int.from_bytes(block, "little")
+                    last, kind, length = bool(stated & 1), stated >> 1 & 3, stated >> 3
+                    place += 3 + (1 if kind == RUN else length)
+                    if place > size:
+                        return
+                    file.seek(place)
+                place += 4 * (head[4] >> 2 & 1)
+            file.seek(place)
+
+
+def _window(file: IO[bytes], described: int) -> int:
+    """Return the window of a frame, whose header goes on at the place of the file; ``described`` is its first byte."""
+    single, window = bool(described >> 5 & 1), 0
+    if not single and (stated := file.read(1)):
+        window = (1 << 10 + (stated[0] >> 3)) * (8 + (stated[0] & 7)) // 8
+    file.read((0, 1, 2, 4)[described & 3])  # the number of a dictionary
+    width = (int(single), 2, 4, 8)[described >> 6]
+    content = int.from_bytes(file.read(width), "little") + (256 if width == 2 else 0)
+    return content if single else window
 
 
 @contextmanager

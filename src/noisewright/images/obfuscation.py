@@ -78,7 +78,8 @@ def obfuscate_picture(
     result, before it is.
     """
     path = Path(target).absolute()
-    check_free(path, replace)
+    for taken in (path, *_certificates_of(path)):  # before the work, not after it
+        check_free(taken, replace)
     problem, content, size, small, places = _one((file, colours, method, True, keep_metadata))
     if content is None:
         raise FileFormatError(f"{file.name}: {problem}")

@@ -14,6 +14,17 @@ MANY = b"age,smoker\n" + b"31,yes\n" * 50_000
 WHOLE = gzip.compress(MANY, 1, mtime=0)
 
 
+def frame(content: bytes, window: int = 13 << 3, single: bool = False) -> bytes:
+    """Zstandard by hand: one block as it is, then one that repeats a line end; ``window`` is the byte that states it (8 MiB)."""
+    head = b"\xa0" + (len(content) + 1).to_bytes(4, "little") if single else bytes([0, window])
+    blocks = (len(content) << 3).to_bytes(3, "little") + content + (1 << 3 | 1 << 1 | 1).to_bytes(3, "little") + b"\n"
+    return b"\x28\xb5\x2f\xfd" + head + blocks
+
+
+SKIPPED = b"\x5a\x2a\x4d\x18\x03\0\0\0abc"
+LARGE, LARGEST = 17 << 3, 21 << 3  # 128 MiB as by --long, and 2 GiB as by --long=31
+
+
 @pytest.mark.parametrize(
     ("name", "content", "rows"),
     [
@@ -29,6 +40,9 @@ WHOLE = gzip.compress(MANY, 1, mtime=0)
         ("a.csv", b"age,smoker", 0),
         ("a.csv.gz", WHOLE, 50_000),
         ("a.csv.gz", WHOLE + gzip.compress(b"58,no\n", mtime=0), 50_001),
+        ("a.csv.zst", frame(ROWS.rstrip()), 2),
+        ("a.csv.zst", frame(ROWS.rstrip(), single=True), 2),
+        ("a.csv.zst", frame(ROWS.rstrip()) + SKIPPED + frame(b"58,no"), 3),
     ],
 )
 def test_what_is_read(tmp_path, name, content, rows):
@@ -54,6 +68,14 @@ def test_what_is_read(tmp_path, name, content, rows):
         ("a.csv.gz", WHOLE[: len(WHOLE) // 2], "was cut short or damaged"),
         ("a.csv.gz", WHOLE[:-4], "was cut short or damaged"),
         ("a.csv.gz", WHOLE[:-8] + bytes(8), "was cut short or damaged"),
+        ("a.csv.zst", frame(ROWS)[:-7], "was cut short or damaged"),
+        ("a.csv.zst", frame(ROWS, LARGE), "it asks for a window of 128 MiB, and 16 are the maximum"),
+        ("a.tsv.zst", frame(ROWS, LARGEST), "it asks for a window of 2048 MiB"),
+        (
+            "a.csv.zst",
+            SKIPPED + frame(ROWS) + frame(b"58,no", LARGE),
+            "compress it with zstd -19 or less, without --long",
+        ),
     ],
 )
 def test_what_is_refused_and_why(tmp_path, name, content, words):

@@ -12,7 +12,6 @@ from the public half.
 from __future__ import annotations
 
 import os
-import tempfile
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -23,6 +22,7 @@ import numpy as np
 from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.files.folders import Problem
+from noisewright.files.scratch import scratch_folder
 from noisewright.images.attackers.on_pictures import LabelledFaces
 from noisewright.images.attackers.recogniser import Recogniser
 from noisewright.images.attackers.risks import Attribute, FaceAttacks, Risk
@@ -177,7 +177,7 @@ def _folder(place: Path, model: FaceModel | None, size: int) -> PublicFaces:
 
 
 def _eigenfaces(public: Picture) -> Eigenfaces:
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch_folder() as folder:
         model = train_eigenfaces(Path(folder, "public.nwm"), public, source="the public half of a trial")
         _ = model.shape  # read, before the file is gone
     return model

@@ -59,8 +59,10 @@ SEVERAL = "MPO"
 BEGINNINGS = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"RIFF", b"P5", b"P6")
 """First bytes of files of these formats."""
 
-MOST_PIXELS = 100_000_000
-"""A picture of more pixels is not unpacked: a small file can claim to be a huge one."""
+MOST_PIXELS = 50_000_000
+"""Maximum number of pixels of a picture: reading and writing take up to 16 bytes for each."""
+STRIP = 1 << 20
+"""Approximate number of pixels that are converted at once."""
 
 MOST_BYTES = 256 << 20
 _one_at_a_time = threading.RLock()
@@ -73,9 +75,8 @@ def read_picture(source: bytes | str | Path, *, colours: Colours | None = None) 
     try:
         with opened(content) as found:
             _check(found)
-            shown = _plain(found)
-            mode = "L" if colours == "grey" or (colours is None and shown.mode == "L") else "RGB"
-            pixels = np.array(shown.convert(mode), dtype=np.uint8)
+            pillow("ImageOps").exif_transpose(found, in_place=True)
+            pixels = _pixels(found, colours)
     except DataError:
         raise
     except image.UnidentifiedImageError:
@@ -90,7 +91,19 @@ def read_picture(source: bytes | str | Path, *, colours: Colours | None = None) 
         Exception
     ):  # decoders of damaged files fail in every way there is, and their messages show the content of the file
         raise DataError("a picture is damaged or cut short; repair the file, or leave it out.") from None
-    return pixels.reshape(*pixels.shape[:2], -1)
+    return pixels
+
+
+def _pixels(found: Image.Image, colours: Colours | None) -> Picture:
+    """Convert a picture strip by strip, so that no second copy of it is in memory."""
+    width, height = found.size
+    grey = colours == "grey" or (colours is None and _plain(found.crop((0, 0, 1, 1))).mode == "L")
+    pixels = np.empty((height, width, 1 if grey else 3), np.uint8)
+    rows = max(1, STRIP // width)
+    for top in range(0, height, rows):
+        strip = _plain(found.crop((0, top, width, min(top + rows, height)))).convert("L" if grey else "RGB")
+        pixels[top : top + rows] = np.asarray(strip).reshape(-1, *pixels.shape[1:])
+    return pixels
 
 
 def pillow(module: str) -> Any:
@@ -150,14 +163,13 @@ def _too_large() -> DataError:
 
 
 def _plain(found: Image.Image) -> Image.Image:
-    """Upright, without transparency, in eight bits."""
-    upright = pillow("ImageOps").exif_transpose(found) or found
-    if upright.mode.startswith("I"):  # 16 bits of grey, in one of several modes
-        values = np.asarray(upright).astype(np.int64)
+    """Return a picture without transparency, in eight bits."""
+    if found.mode.startswith("I"):  # 16 bits of grey, in one spelling or another
+        values = np.asarray(found).astype(np.int64)
         return pillow("Image").fromarray(np.clip(values >> 8, 0, 255).astype(np.uint8))  # type: ignore[no-any-return]
-    if "A" in upright.mode or "a" in upright.mode or "transparency" in upright.info:
-        over = upright.convert("RGBA")
+    if "A" in found.mode or "a" in found.mode or "transparency" in found.info:
+        over = found.convert("RGBA")
         paper = pillow("Image").new("RGBA", over.size, "white")
         opaque = pillow("Image").alpha_composite(paper, over)
-        return opaque.convert("L") if upright.mode in ("1", "L", "LA", "La") else opaque  # type: ignore[no-any-return]
-    return upright.convert("L") if upright.mode == "1" else upright
+        return opaque.convert("L") if found.mode in ("1", "L", "LA", "La") else opaque  # type: ignore[no-any-return]
+    return found.convert("L") if found.mode == "1" else found

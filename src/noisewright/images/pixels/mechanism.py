@@ -34,7 +34,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Metric
 from noisewright.images.mechanism import PictureMechanism
 from noisewright.images.pictures.blocks import Blocks
-from noisewright.images.pictures.reading import CHANNELS, MOST_PIXELS, Colours, Picture
+from noisewright.images.pictures.reading import CHANNELS, Colours, Picture
 from noisewright.images.pictures.regions import Inside
 from noisewright.images.pictures.similarity import blurred
 from noisewright.images.pictures.writing import as_pixels
@@ -45,6 +45,8 @@ __all__ = ["TOP", "Between", "BlockMechanism", "whole_certificate"]
 
 TOP = 255
 """The largest value of a pixel."""
+MOST_PIXELS = 100_000_000
+"""Maximum number of pixels of a mechanism; files of pictures are read up to a smaller number."""
 
 Between = Literal["pictures", "pixels"]
 

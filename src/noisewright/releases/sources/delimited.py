@@ -28,7 +28,7 @@ import pyarrow as pa
 
 from noisewright.core.choices import toml_key
 from noisewright.core.errors import DataError, FileFormatError
-from noisewright.files.inputs import max_unpacked
+from noisewright.files.inputs import check_windows, max_unpacked
 from noisewright.releases.kinds.casts import fits
 from noisewright.releases.kinds.dates import TIME, ZONED
 from noisewright.releases.kinds.registry import kind_of
@@ -119,6 +119,13 @@ def read_delimited(
 def header_of(path: str, name: str | None = None) -> tuple[str, list[str]]:
     """The separator and the names in the first row; ``name``: the name of the file in messages."""
     name = name or Path(path).name
+    if packed_ending(path) == ".zst":
+        try:
+            check_windows(path)
+        except OSError as problem:
+            raise FileFormatError(
+                f"{name} cannot be read: {problem.strerror}; compress it with zstd -19 or less, without --long."
+            ) from None
     sentence = f"{name} does not start with a row of column names in UTF-8"
     try:
         with _unpacked(path) as plain, io.TextIOWrapper(plain, encoding="utf-8-sig", newline="") as file:

@@ -49,9 +49,11 @@ BATCH = 65_536
 PARQUET_BUFFER = 1 << 20
 """Column chunks are read through a window of this size, so that a file of one huge row group needs no more memory."""
 TOGETHER = 32 << 20
-"""Maximum number of bytes up to which small row groups are read together."""
-DECODED = 8 << 20
-"""Number of bytes read at a time of texts that share beginnings, if each is as long as its page."""
+"""Small row groups are read together up to so many bytes."""
+WRITTEN_OUT = 4 << 20
+"""Maximum number of bytes of a batch in which repeated texts are written out."""
+DECODED = 1 << 20
+"""Texts that share beginnings are read so many bytes at a time, if each is as long as its page."""
 MAPPED = 256 << 20
 """Arrow files with batches of more bytes are mapped, so that one huge batch needs no more memory."""
 
@@ -103,7 +105,7 @@ class Source:
         """
         self.require(columns)
         seen = of_block = size = 0
-        most = (FREE + PER_BYTE * sum(os.path.getsize(path) for path in self.origin or self.paths)) * 3 // 8
+        most = (FREE + PER_BYTE * sum(os.path.getsize(path) for path in self.origin or self.paths)) // 2
         with quiet(f"{self.name} cannot be read to its end; it is damaged", FileFormatError):
             for batch in self._batches(list(columns), every, min(rows, BATCH), coded):
                 seen += batch.num_rows
@@ -256,7 +258,7 @@ class Source:
         for place in places:
             column = batch.column(place)
             size += pc.sum(pc.take(pc.binary_length(column.dictionary), column.indices)).as_py() or 0
-        if size > TOGETHER and batch.num_rows > 1:
+        if size > WRITTEN_OUT and batch.num_rows > 1:
             half = batch.num_rows // 2
             yield from self._written_out(batch.slice(0, half), coded)
             yield from self._written_out(batch.slice(half), coded)

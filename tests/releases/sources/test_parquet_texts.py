@@ -1,0 +1,44 @@
+"""Long and repeated texts in Parquet files: what is legitimate is read, however small the file is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from noisewright.releases.sources.open import source_of
+
+ENCODINGS = ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"]
+
+
+def read(path: Path, rows: int = 65_536) -> pa.Table:
+    source = source_of(path)
+    return pa.Table.from_batches(source.batches(source.schema.names, rows=rows), source.schema)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_texts_in_delta_encodings_are_read(tmp_path: Path, encoding: str, version: str) -> None:
+    texts = [None if n % 7 == 0 else f"ward {n % 50}, bed {n}" for n in range(5000)]
+    table = pa.table({"a": texts, "b": [None if one is None else one.encode() for one in texts], "n": range(5000)})
+    encodings = {"a": encoding, "b": encoding}
+    options = {"use_dictionary": False, "column_encoding": encodings, "data_page_version": version}
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=2000, data_page_size=4096, **options)
+    assert read(tmp_path / "t.parquet").equals(table)
+    with source_of(tmp_path / "t.parquet").database() as duck:
+        assert duck.sql("SELECT a, b, n FROM data").to_arrow_table().to_pylist() == table.to_pylist()
+
+
+@pytest.mark.parametrize("encoding", ["RLE_DICTIONARY", *ENCODINGS])
+def test_a_long_text_in_every_row_of_a_small_file_is_read(tmp_path: Path, encoding: str) -> None:
+    """A note of 400 characters in 200,000 rows is 80 MB, which compression makes a file of some kilobytes."""
+    table = pa.table(
+        {"note": pa.DictionaryArray.from_arrays(np.zeros(200_000, np.int32), ["x" * 400]).cast(pa.string())}
+    )
+    delta = {} if encoding == "RLE_DICTIONARY" else {"use_dictionary": False, "column_encoding": {"note": encoding}}
+    pq.write_table(table, tmp_path / "t.parquet", compression="zstd", **delta)
+    source = source_of(tmp_path / "t.parquet")
+    assert sum(batch.num_rows for batch in source.batches(["note"])) == 200_000
