@@ -25,11 +25,16 @@ from noisewright.files.processes import turn
 from noisewright.releases import run
 from noisewright.releases.ledger.ledger import Ledger
 
-POLICY: dict[str, Any] = {
-    "dataset": "clinic",
-    "budget": {"epsilon": 5},
-    "columns": [{"name": "smoker", "mechanism": "randomised-response", "categories": ["yes", "no"], "epsilon": 1}],
-}
+POLICY = """
+dataset = "clinic"
+[budget]
+epsilon = 5
+[[columns]]
+name = "smoker"
+mechanism = "randomised-response"
+categories = ["yes", "no"]
+epsilon = 1
+"""
 COMMAND = """
     import json, os, sys, time
     from noisewright.cli import run as command
@@ -44,7 +49,7 @@ COMMAND = """
                 time.sleep(0.01)
 
     run.reached = reached
-    sys.exit(command(["release", f"{here}/policy.json", f"{here}/visits.parquet", *words]))
+    sys.exit(command(["release", f"{here}/policy.toml", f"{here}/visits.parquet", *words]))
 """
 """A command that waits for a file between its spend and its first draw."""
 
@@ -52,17 +57,17 @@ COMMAND = """
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
     pq.write_table(pa.table({"smoker": ["yes", "no", "no"] * 20}), tmp_path / "visits.parquet")
-    (tmp_path / "policy.json").write_text(json.dumps(POLICY))
+    (tmp_path / "policy.toml").write_text(POLICY)
     (tmp_path / "ledgers").mkdir()
     return tmp_path
 
 
 @contextmanager
-def commands(here: Path, count: int, outputs: list[str], *more: str) -> Iterator[list[subprocess.Popen[str]]]:
+def commands(here: Path, count: int, outputs: list[str]) -> Iterator[list[subprocess.Popen[str]]]:
     found = []
     try:
         for number in range(count):
-            words = ["-o", f"{here}/{outputs[number % len(outputs)]}", "--ledger", f"{here}/ledgers/ledger", *more]
+            words = ["-o", f"{here}/{outputs[number % len(outputs)]}", "--ledger", f"{here}/ledgers/ledger"]
             call = [sys.executable, "-c", textwrap.dedent(COMMAND), str(here), json.dumps(words)]
             found.append(subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
         yield found
@@ -73,7 +78,7 @@ def commands(here: Path, count: int, outputs: list[str], *more: str) -> Iterator
 
 
 def until(true: Any) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 200
     while not true():
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -94,19 +99,19 @@ def waiting(here: Path) -> int:
     return found
 
 
-@pytest.mark.parametrize(("outputs", "codes"), [(["out"], [0, 0, 0]), (["one", "two", "three"], [0, 2, 2])])
+@pytest.mark.parametrize(("outputs", "codes"), [(["out"], [0, 0]), (["one", "two"], [0, 2])])
 def test_of_the_same_commands_one_draws_and_the_others_wait(here: Path, outputs: list[str], codes: list[int]) -> None:
-    with commands(here, 3, outputs) as begun:
-        until(lambda: drawing(here) and waiting(here) == 3)
+    with commands(here, 2, outputs) as begun:
+        until(lambda: (drawing(here) and waiting(here) == 2) or any(one.poll() is not None for one in begun))
         (here / "go").touch()
-        said = [one.communicate(timeout=60)[0] for one in begun]
+        said = [one.communicate(timeout=200)[0] for one in begun]
     assert sorted(one.returncode for one in begun) == codes, said
     assert len(drawing(here)) == 1
     assert Ledger(here / "ledgers" / "ledger").remaining("clinic").releases == 1
-    assert sum("this one waits for its end" in " ".join(one.split()) for one in said) == 2, said
+    assert sum("this one waits for its end" in " ".join(one.split()) for one in said) == 1, said
     if codes[-1]:
         assert (
-            sum("is the release of these data under this policy already" in " ".join(one.split()) for one in said) == 2
+            sum("is the release of these data under this policy already" in " ".join(one.split()) for one in said) == 1
         )
     assert os.listdir(here / "ledgers") == ["ledger"]
 
@@ -118,7 +123,7 @@ def test_when_the_first_is_killed_the_second_goes_on(here: Path) -> None:
             until(lambda: waiting(here) == 2)
             first[0].send_signal(signal.SIGKILL)
             (here / "go").touch()
-            said = second[0].communicate(timeout=60)[0]
+            said = second[0].communicate(timeout=200)[0]
     assert second[0].returncode == 0, said
     assert Ledger(here / "ledgers" / "ledger").remaining("clinic").releases == 2  # something may have been drawn
     assert "was begun" in said
@@ -131,7 +136,9 @@ def test_threads_without_an_output_pay_once(here: Path, monkeypatch: pytest.Monk
 
     def call() -> None:
         try:
-            said.append(nw.release(POLICY, here / "visits.parquet", ledger=here / "ledgers" / "ledger").rows)
+            said.append(
+                nw.release(here / "policy.toml", here / "visits.parquet", ledger=here / "ledgers" / "ledger").rows
+            )
         except ParameterError as refused:
             said.append(str(refused))
 
@@ -153,7 +160,7 @@ def test_a_refused_release_leaves_no_folder_behind(here: Path, tmp_path: Path, m
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     pq.write_table(pa.table({"smoker": ["perhaps"]}), tmp_path / "visits.parquet")
     with pytest.raises(nw.NoisewrightError):
-        nw.release(POLICY, here / "visits.parquet")
+        nw.release(here / "policy.toml", here / "visits.parquet")
     assert not (tmp_path / "data").exists()
 
 

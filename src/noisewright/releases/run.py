@@ -213,7 +213,7 @@ def release(
                 copy = converted(found, output, format, replace, content, book)
                 return _in_kind(_reread(copy, book, found.folder), source)
         if output is not None:
-            staging = stack.enter_context(Staging(output, replace or again, belongs=partial(sealed_at, book)))
+            staging = stack.enter_context(Staging(output, replace or again, sealed_at=partial(sealed_at, book)))
         exact = check_data(plan, runner, source, spends=seed is None)
         twice = [] if book is None or again else paid_before(plan, book)
         if book is not None:

@@ -185,7 +185,7 @@ def converted(
             "use that folder, copy it with another format for nothing, or draw anew with again=True, --again."
         )
     plan, name, lock = found.plan, f"data.{format}", found.lock
-    with Staging(output, replace, belongs=partial(sealed_at, book)) as staging:
+    with Staging(output, replace, sealed_at=partial(sealed_at, book)) as staging:
         folder = staging.folder
         page = found.page.replace(table.name, name)
         (folder / REPORT).write_text(page, encoding="utf-8")
