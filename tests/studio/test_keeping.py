@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import stat
+import subprocess
+import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -222,6 +224,23 @@ def test_the_same_release_is_read_and_another_format_is_a_copy(
     with pytest.raises(ParameterError, match="were released under this policy already"):
         release(poll, root)
     assert not [path for path in root.rglob("*") if path.is_dir() and path.name.startswith("2")]
+
+
+@pytest.mark.parametrize("phase", ["sealed", "published"])
+def test_a_release_whose_process_was_killed_when_it_was_whole_is_kept(poll: Path, tmp_path: Path, phase: str) -> None:
+    call = f"""
+import os, pathlib
+from noisewright.releases import run
+from tests.studio.test_keeping import release
+run.reached = lambda so_far: os._exit(9) if so_far == {phase!r} else None
+release(pathlib.Path({str(poll)!r}), pathlib.Path({str(tmp_path)!r}, "kept"))
+"""
+    assert subprocess.run([sys.executable, "-c", call], check=False).returncode == 9
+    found = release(poll, tmp_path / "kept")
+    assert (found.reread, found.proved) == (True, True)
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert [(one.release_id, one.state) for one in ledger.entries("poll")] == [(Path(found.folder).name, "finished")]
+    assert not list((tmp_path / "kept").rglob("*.staging"))
 
 
 def test_what_is_refused_leaves_no_policy_behind(poll: Path, tmp_path: Path) -> None:
