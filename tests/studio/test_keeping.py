@@ -228,12 +228,13 @@ def test_the_same_release_is_read_and_another_format_is_a_copy(
 
 @pytest.mark.parametrize("phase", ["sealed", "published"])
 def test_a_release_whose_process_was_killed_when_it_was_whole_is_kept(poll: Path, tmp_path: Path, phase: str) -> None:
+    words = [policy_text(smoker()), str(poll), str(tmp_path / "kept"), str(tmp_path), str(tmp_path / "ledger.sqlite")]
     call = f"""
-import os, pathlib
+import os
 from noisewright.releases import run
-from tests.studio.test_keeping import release
-run.reached = lambda so_far: os._exit(9) if so_far == {phase!r} else None
-release(pathlib.Path({str(poll)!r}), pathlib.Path({str(tmp_path)!r}, "kept"))
+from noisewright.studio.answers.releases.release import make_release
+run.reached = lambda phase: os._exit(9) if phase == {phase!r} else None
+make_release(*{words!r}, "parquet", False, lambda done, of=0: None)
 """
     assert subprocess.run([sys.executable, "-c", call], check=False).returncode == 9
     found = release(poll, tmp_path / "kept")
