@@ -150,8 +150,9 @@ def test_threads_without_an_output_pay_once(here: Path, monkeypatch: pytest.Monk
     go.set()
     for thread in threads:
         thread.join(60)
-    assert said[0] == 60
-    assert "were released under this policy already" in str(said[1])
+    assert len(said) == 2
+    assert 60 in said
+    assert sum("were released under this policy already" in str(one) for one in said) == 1
     assert Ledger(here / "ledgers" / "ledger").remaining("clinic").releases == 1
 
 
