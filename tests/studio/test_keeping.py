@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import stat
+import subprocess
+import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -222,6 +224,24 @@ def test_the_same_release_is_read_and_another_format_is_a_copy(
     with pytest.raises(ParameterError, match="were released under this policy already"):
         release(poll, root)
     assert not [path for path in root.rglob("*") if path.is_dir() and path.name.startswith("2")]
+
+
+@pytest.mark.parametrize("phase", ["sealed", "published"])
+def test_a_release_whose_process_was_killed_when_it_was_whole_is_kept(poll: Path, tmp_path: Path, phase: str) -> None:
+    words = [policy_text(smoker()), str(poll), str(tmp_path / "kept"), str(tmp_path), str(tmp_path / "ledger.sqlite")]
+    call = f"""
+import os
+from noisewright.releases import run
+from noisewright.studio.answers.releases.release import make_release
+run.reached = lambda phase: os._exit(9) if phase == {phase!r} else None
+make_release(*{words!r}, "parquet", False, lambda done, of=0: None)
+"""
+    assert subprocess.run([sys.executable, "-c", call], check=False).returncode == 9
+    found = release(poll, tmp_path / "kept")
+    assert (found.reread, found.proved) == (True, True)
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert [(one.release_id, one.state) for one in ledger.entries("poll")] == [(Path(found.folder).name, "finished")]
+    assert not list((tmp_path / "kept").rglob("*.staging"))
 
 
 def test_what_is_refused_leaves_no_policy_behind(poll: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ import logging
 import os
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -43,7 +43,7 @@ from noisewright.releases.curator.cautions import data_cautions
 from noisewright.releases.curator.checking import check_data, without_rows
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
-from noisewright.releases.ledger.budget_check import check_release_id, existing_ledger, ledger_of, place_of, spend
+from noisewright.releases.ledger.budget_check import check_release_id, existing_ledger, ledger_of, place_of, spend, turn
 from noisewright.releases.ledger.ledger import Balance, Input, Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.earlier import (
@@ -52,6 +52,7 @@ from noisewright.releases.output.earlier import (
     converted,
     find_written,
     in_place,
+    mend_unfinished,
     paid_before,
     read_folder,
     unknown_again,
@@ -60,9 +61,9 @@ from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, ans
 from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
 from noisewright.releases.output.mark import Mark, content_digest
 from noisewright.releases.output.places import check_apart, check_places
-from noisewright.releases.output.recorded import belongs_to, check_locks, complete
+from noisewright.releases.output.recorded import check_locks, mend, sealed_at
 from noisewright.releases.output.references import References
-from noisewright.releases.output.staging import Staging, clean
+from noisewright.releases.output.staging import Staging
 from noisewright.releases.output.written_answers import write_answer
 from noisewright.releases.plan import Plan, has_public_rows, listed, make_plan
 from noisewright.releases.policy.policy import Policy, as_policy
@@ -191,13 +192,16 @@ def release(
         _log.info("planned %s with %d parts, for the engine %s", policy.dataset, len(plan.parts), runner.name)
         if seed is None:
             check_places(place_of(ledger, policy), witness, output, source)
+            stack.enter_context(turn(ledger, policy, partial(_waits, policy, warn)))
         book = None if seed is not None else existing_ledger(ledger, plan, witness)
         if output is not None:
             check_apart(source, output)
             runner.check_output(source, plan.columns, format)
-            _mend(output, book)
+            mend(output, book)
         references = References(source, plan.columns)
         staging, content = None, b"" if seed is not None else content_digest(source, references)
+        if book is not None:
+            mend_unfinished(plan, content, book)
         if book is not None and not again:
             if output is not None and (there := read_folder(output, plan, content, book)) is not None:
                 if there.is_stored_as(format):
@@ -211,7 +215,7 @@ def release(
                 copy = converted(found, output, format, replace, content, book)
                 return _in_kind(_reread(copy, book, found.folder), source)
         if output is not None:
-            staging = stack.enter_context(Staging(output, replace or again, belongs=partial(belongs_to, book)))
+            staging = stack.enter_context(Staging(output, replace or again, sealed_at=partial(sealed_at, book)))
         exact = check_data(plan, runner, source, spends=seed is None)
         twice = [] if book is None or again else paid_before(plan, book)
         if book is not None:
@@ -288,12 +292,11 @@ def _reread(found: Written, book: Ledger, copy_of: Path | None = None) -> Releas
     )
 
 
-def _mend(output: str | os.PathLike[str], book: Ledger | None) -> None:
-    """Complete the folder of an earlier release at this place whose process was killed."""
-    with suppress(OSError, ValueError):  # a place that cannot be written is mentioned later
-        clean(Path(os.path.realpath(output)), partial(belongs_to, book))
-    if book is not None:
-        complete(output, book)
+def _waits(policy: Policy, warn: Callable[[str], None] | None) -> None:
+    """Say that another release has the turn."""
+    _log.info("waiting for another release of %s", policy.dataset)
+    if warn is not None:
+        warn(f"another process makes a release of {policy.dataset!r} under this policy; this one waits for its end.")
 
 
 # Before the first draw ----------------------------------------------------------------------------------------------------

@@ -257,6 +257,32 @@ def test_a_server_that_breaks_down_during_a_spend_loses_it_whole(
     assert found.spend("clinic", [ONE], "first", "p").left_epsilon == 1
 
 
+def test_turns_are_taken_on_every_machine_and_end_with_their_connection(url: str) -> None:
+    """Take turns of a ledger; an error during a turn is not reported as a problem of the server."""
+    store, said, second = Ledger(url)._store, [], threading.Event()
+
+    def take() -> None:
+        with store.turn("policy", lambda: said.append("waits"), with_folder=False):
+            second.set()
+
+    waiting = threading.Thread(target=take)
+
+    def fail() -> None:
+        with store.turn("policy", lambda: None, with_folder=False):
+            waiting.start()
+            with store.turn("another policy", lambda: said.append("wrong"), with_folder=False):
+                pass
+            while not said:
+                threading.Event().wait(0.01)
+            assert not second.is_set()
+            raise OSError("of the body")
+
+    with pytest.raises(OSError, match="of the body"):
+        fail()
+    waiting.join(60)
+    assert (second.is_set(), said) == (True, ["waits"])
+
+
 # TLS ----------------------------------------------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from noisewright.core.errors import LedgerError
 from noisewright.releases import run
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.folder_check import verify_folder
-from noisewright.releases.output.recorded import belongs_to, check_record, complete, sealed_lock
+from noisewright.releases.output.recorded import check_record, complete, sealed_at, sealed_lock
 
 KEPT = Path(__file__).parents[2] / "fixtures" / "kept" / "release"
 POLICY: dict[str, Any] = {
@@ -70,25 +70,36 @@ def test_the_same_release_is_completed_and_not_paid_for_again(died: Path) -> Non
 KILLED = """
     import json, os, sys
     import noisewright as nw
+    from noisewright.files import atomic
     from noisewright.releases import run
+    from noisewright.releases.output import staging
 
-    here, phase, policy = sys.argv[1:]
+    here, phase, policy, more = sys.argv[1:]
 
     def reached(so_far):
         if so_far == phase:
             os._exit(9)
 
+    if phase == "exchanged":
+        staging.exchange = lambda *paths: (atomic.exchange(*paths), os._exit(9))
+    if phase == "moved aside":
+        atomic._system_call = lambda: None
+        staging.rename_new = lambda *args: os._exit(9)
     run.reached = reached
-    nw.release(json.loads(policy), f"{here}/visits.parquet", output=f"{here}/out", ledger=f"{here}/ledger")
+    nw.release(json.loads(policy), f"{here}/visits.parquet", output=f"{here}/out", ledger=f"{here}/ledger", **json.loads(more))
 """
+
+
+def kill(here: Path, phase: str, policy: dict[str, Any] = POLICY, **options: Any) -> None:
+    words = [textwrap.dedent(KILLED), str(here), phase, json.dumps(policy), json.dumps(options)]
+    assert subprocess.run([sys.executable, "-c", *words], check=False).returncode == 9
 
 
 @pytest.mark.parametrize(("phase", "spent"), [("sealed", 1), ("written", 2)])
 def test_a_release_that_was_whole_when_it_was_killed_is_not_paid_for_again(here: Path, phase: str, spent: int) -> None:
     """Before the lock it is not whole: something may have been drawn, and a new draw costs its price again, which is said."""
-    words = [textwrap.dedent(KILLED), str(here), phase, json.dumps(POLICY)]
-    done = subprocess.run([sys.executable, "-c", *words], check=False)
-    assert (done.returncode, (here / "out").exists()) == (9, False)
+    kill(here, phase)
+    assert not (here / "out").exists()
     assert len([path for path in here.iterdir() if path.name.endswith(".staging")]) == 1
     said: list[str] = []
     again = release(here, warn=said.append)
@@ -99,6 +110,41 @@ def test_a_release_that_was_whole_when_it_was_killed_is_not_paid_for_again(here:
     assert ledger.entries("clinic")[-1].state == "finished"
     assert verify_folder(here / "out", ledger).problems == ()
     assert release(here).reread
+
+
+@pytest.mark.parametrize("phase", ["sealed", "exchanged", "moved aside"])
+def test_a_release_that_was_whole_replaces_the_earlier_one_that_it_was_to_replace(here: Path, phase: str) -> None:
+    other = {**POLICY, "columns": [{**POLICY["columns"][0], "epsilon": 2}]}
+    release(here)
+    kill(here, phase, other, replace=True)
+    ledger = Ledger(here / "ledger")
+    assert [entry.state for entry in ledger.entries("clinic")] == ["finished", "started"]
+    again = nw.release(other, here / "visits.parquet", output=here / "out", ledger=ledger, replace=True)
+    assert (again.reread, again.balance.spent_epsilon) == (True, 3)
+    assert [entry.state for entry in ledger.entries("clinic")] == ["finished", "finished"]
+    assert verify_folder(here / "out", ledger).problems == ()
+    assert sorted(path.name for path in here.iterdir()) == ["ledger", "out", "visits.parquet"]
+
+
+def test_a_whole_release_does_not_replace_what_is_no_release(here: Path) -> None:
+    release(here)
+    kill(here, "sealed", again=True)
+    (here / "out" / "thesis.txt").write_text("years of work")
+    with pytest.raises(nw.NoisewrightError, match="thesis"):
+        release(here, again=True)
+    assert (here / "out" / "thesis.txt").exists()
+    (here / "out" / "thesis.txt").unlink()
+    assert release(here).balance.spent_epsilon == 2
+    assert verify_folder(here / "out", Ledger(here / "ledger")).problems == ()
+
+
+@pytest.mark.parametrize("phase", ["sealed", "published"])
+def test_a_whole_release_is_found_from_any_other_output(here: Path, phase: str) -> None:
+    kill(here, phase)
+    (here / "elsewhere").mkdir()
+    copy = release(here, "elsewhere/copy", format="csv")
+    assert (copy.converted, copy.balance.spent_epsilon) == (here / "out", 1)
+    assert {entry.state for entry in Ledger(here / "ledger").entries("clinic")} == {"finished"}
 
 
 def test_another_draw_completes_the_first_one_before_it_is_replaced(died: Path) -> None:
@@ -143,14 +189,14 @@ def test_nothing_is_completed_by_a_ledger_that_did_not_seal_it(died: Path) -> No
     stranger = Ledger(died / "stranger")
     assert complete(died / "out", stranger) is False
     assert check_record(died / "out", stranger).problem == f"it has no policy.lock that {stranger.path} sealed."
-    assert not belongs_to(stranger, died / "out")
-    assert not belongs_to(None, died / "out")
-    assert belongs_to(Ledger(died / "ledger"), died / "out")
+    assert not sealed_at(stranger, died / "out")
+    assert not sealed_at(None, died / "out")
+    assert sealed_at(Ledger(died / "ledger"), died / "out")
     (died / "out" / "note.txt").write_text("mine")
-    assert not belongs_to(Ledger(died / "ledger"), died / "out")
+    assert not sealed_at(Ledger(died / "ledger"), died / "out")
 
 
-def test_a_simulation_belongs_to_no_ledger(here: Path) -> None:
+def test_a_simulation_sealed_at_no_ledger(here: Path) -> None:
     release(here)
     nw.release(POLICY, here / "visits.parquet", output=here / "simulated", seed=3)
     assert sealed_lock(here / "simulated", Ledger(here / "ledger")) is None

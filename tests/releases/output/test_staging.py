@@ -449,7 +449,7 @@ def test_an_output_moved_aside_by_a_process_that_died_is_put_back(tmp_path):
     assert outcome(dead)[0] == -signal.SIGKILL
     assert [name.rpartition(".")[2] for name in names(tmp_path)] == ["backup", "staging"]
     with pytest.raises(ParameterError, match="is there already"):
-        made(tmp_path / "out", "newer", belongs=lambda folder: True)
+        made(tmp_path / "out", "newer", sealed_at=lambda folder: True)
     assert names(tmp_path) == ["out"]
     assert seen(tmp_path / "out") == whole("old")
 
@@ -461,15 +461,15 @@ def test_a_planted_backup_is_never_put_back_and_is_said(tmp_path):
     planted = tmp_path / f".out.{ended.pid}-{begun}-{where}-abcd.backup"
     planted.mkdir()
     fill(planted, "planted")
-    for belongs in (None, lambda folder: False):
+    for sealed_at in (None, lambda folder: False):
         with pytest.raises(
             ParameterError, match=r"backup may be the earlier output 'out'.*nothing proves it; look at it"
         ):
-            made(tmp_path / "out", "new", replace=True, belongs=belongs)
+            made(tmp_path / "out", "new", replace=True, sealed_at=sealed_at)
         assert names(tmp_path) == [planted.name]
     asked = []
     with pytest.raises(ParameterError, match="is there already"):
-        made(tmp_path / "out", "new", belongs=lambda folder: not asked.append(folder))
+        made(tmp_path / "out", "new", sealed_at=lambda folder: not asked.append(folder))
     assert asked == [planted]
     assert seen(tmp_path / "out") == whole("planted")
 
@@ -501,7 +501,7 @@ KILLS = """
         if not child:
             os.write(begin, b"x")
             for number in range(version + 1, version + 100_000):
-                with Staging(target, replace=True, foreign=lambda folder: None, belongs=lambda folder: True) as work:
+                with Staging(target, replace=True, foreign=lambda folder: None, sealed_at=lambda folder: True) as work:
                     for name in ("certificate.json", "rows.csv", "report.html"):
                         (work.folder / name).write_text(f"{number} " * 1000)
                     work.publish()
@@ -526,7 +526,7 @@ KILLS = """
             version = value
         elif version:
             wrong.append("lost")
-    with Staging(target, replace=True, foreign=lambda folder: None, belongs=lambda folder: True):
+    with Staging(target, replace=True, foreign=lambda folder: None, sealed_at=lambda folder: True):
         pass
     print(missing, wrong, version >= 30, *sorted(path.name for path in target.parent.iterdir()))
 """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from pathlib import Path
 
@@ -32,7 +34,10 @@ __all__ = [
     "protected_by",
     "rehearse",
     "spend",
+    "turn",
 ]
+
+_turns: ContextVar[frozenset[str]] = ContextVar("turns", default=frozenset())
 
 
 AnyLedger = Ledger | str | os.PathLike[str] | None
@@ -81,6 +86,30 @@ def existing_ledger(ledger: AnyLedger, plan: Plan, witness: Witness = None) -> L
                 f"the ledger is new, and has no dataset {unknown[0]!r}, which [budget] also names; name the ledger that has it."
             ) from None
         return None
+
+
+@contextmanager
+def turn(ledger: AnyLedger, policy: Policy, busy: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Wait until nobody else makes a release under this policy with this ledger; ``busy`` is called once if somebody does.
+
+    Two commands that ask for one release would both pay for it; the second one waits, and then finds that of the first. A thread
+    that has the turn already goes on.
+    """
+    named, digest = ledger if isinstance(ledger, Ledger) else _named(ledger, policy), policy.digest()
+    if isinstance(named, Ledger):
+        name, waited = f"{named.path} {digest}", named.turn(digest, busy)
+    else:
+        store = store_of(named)
+        name, waited = f"{store.place} {digest}", store.turn(digest, busy, with_folder=named is None)
+    if name in _turns.get():
+        yield
+        return
+    with waited:
+        before = _turns.set(_turns.get() | {name})
+        try:
+            yield
+        finally:
+            _turns.reset(before)
 
 
 def check_release_id(name: object) -> None:

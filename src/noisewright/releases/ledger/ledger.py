@@ -166,6 +166,10 @@ class Ledger:
         """Open a connection for one call."""
         return self._store.opened(self.wait)
 
+    def turn(self, name: str, busy: Callable[[], None]) -> AbstractContextManager[None]:
+        """Wait until no other process has the turn of this name with this ledger."""
+        return self._store.turn(name, busy, with_folder=False)
+
     @contextmanager
     def _reading(self) -> Iterator[Database]:
         """Questions to one state of the ledger, whose new records are checked first."""

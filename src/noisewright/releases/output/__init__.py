@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from noisewright.releases.output.recomputing import Recomputed as Recomputed
     from noisewright.releases.output.recomputing import recomputed as recomputed
     from noisewright.releases.output.recorded import FolderRecord as FolderRecord
-    from noisewright.releases.output.recorded import belongs_to as belongs_to
     from noisewright.releases.output.recorded import check_record as check_record
     from noisewright.releases.output.recorded import complete as complete
+    from noisewright.releases.output.recorded import sealed_at as sealed_at
     from noisewright.releases.output.recorded import sealed_lock as sealed_lock
     from noisewright.releases.output.references import References as References
     from noisewright.releases.output.staging import Staging as Staging

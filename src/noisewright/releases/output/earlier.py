@@ -28,7 +28,7 @@ from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, answer_files, has_its_files
 from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
 from noisewright.releases.output.mark import Mark, fingerprint
-from noisewright.releases.output.recorded import belongs_to
+from noisewright.releases.output.recorded import mend, sealed_at
 from noisewright.releases.output.staging import Staging
 from noisewright.releases.output.written_answers import read_answer
 from noisewright.releases.plan import Plan
@@ -41,6 +41,7 @@ __all__ = [
     "converted",
     "find_written",
     "in_place",
+    "mend_unfinished",
     "paid_before",
     "read_folder",
     "unknown_again",
@@ -137,6 +138,13 @@ def paid_before(plan: Plan, book: Ledger) -> list[str]:
     ]
 
 
+def mend_unfinished(plan: Plan, content: bytes, book: Ledger) -> None:
+    """Complete the releases of these data under this policy that were whole when their process was killed, wherever they are."""
+    for earlier in book.unfinished(plan.policy.digest(), content):
+        if earlier.place:
+            mend(earlier.place, book)
+
+
 def broken_off(plan: Plan, content: bytes, book: Ledger) -> list[str]:
     """Return a warning where a release of these data under this policy was paid for and has no output that is known."""
     return [
@@ -181,7 +189,7 @@ def converted(
             "use that folder, copy it with another format for nothing, or draw anew with again=True, --again."
         )
     plan, name, lock = found.plan, f"data.{format}", found.lock
-    with Staging(output, replace, belongs=partial(belongs_to, book)) as staging:
+    with Staging(output, replace, sealed_at=partial(sealed_at, book)) as staging:
         folder = staging.folder
         page = found.page.replace(table.name, name)
         (folder / REPORT).write_text(page, encoding="utf-8")

@@ -11,14 +11,16 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from noisewright.core.errors import LedgerError, NoisewrightError
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.lock import LOCK, Lock
+from noisewright.releases.output.staging import clean
 
-__all__ = ["FolderRecord", "belongs_to", "check_locks", "check_record", "complete", "sealed_lock"]
+__all__ = ["FolderRecord", "check_locks", "check_record", "complete", "mend", "sealed_at", "sealed_lock"]
 
 
 @dataclass(frozen=True)
@@ -59,15 +61,28 @@ def check_locks(ledger: Ledger, output: str | os.PathLike[str] | None) -> None:
         sealed_lock(folder, ledger)
 
 
-def belongs_to(ledger: Ledger | None, folder: Path) -> bool:
-    """Return whether a folder is surely a release that this ledger sealed: all of its files, and no other."""
+def sealed_at(ledger: Ledger | None, folder: Path) -> int:
+    """Return the record at which the release in a folder was sealed; 0 unless the ledger sealed all of its files, and no other.
+
+    A later number is a later release; of a lock without a head, only that it is sealed is known.
+    """
     if ledger is None:
-        return False
+        return 0
     try:
         lock = sealed_lock(folder, ledger)
-        return lock is not None and not lock.changed(folder) and not lock.foreign(folder)
+        if lock is None or lock.changed(folder) or lock.foreign(folder):
+            return 0
+        return 1 if lock.head is None else max(1, ledger.check_holds(lock.head))
     except (OSError, NoisewrightError):
-        return False
+        return 0
+
+
+def mend(output: str | os.PathLike[str], ledger: Ledger | None) -> None:
+    """Put right what a process that was killed left of an earlier release at this place."""
+    with suppress(OSError, ValueError):  # a place that cannot be written is spoken of later
+        clean(Path(os.path.realpath(output)), partial(sealed_at, ledger))
+    if ledger is not None:
+        complete(output, ledger)
 
 
 def complete(folder: str | os.PathLike[str], ledger: Ledger) -> bool:

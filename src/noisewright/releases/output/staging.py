@@ -9,16 +9,15 @@ one step.
 >>> [path.name for path in target.iterdir()], [path.name for path in target.parent.iterdir()]
 (['certificate.json'], ['released'])
 
-Until :meth:`Staging.publish`, and after anything that goes wrong (an error, Ctrl-C, SIGTERM), there is the old output
-and nothing else. A process that is killed outright leaves its hidden folder behind; the next :class:`Staging` for the
-same target removes it if its process is provably gone: the name holds the process's number, its start time and the boot
-and container it ran in. A folder that was complete (``belongs``: a ledger sealed it) takes the target's name instead,
-if nothing else has it.
+Until :meth:`Staging.publish`, and after anything that goes wrong (an error, Ctrl-C, SIGTERM), there is the old output and nothing
+else. A process that is killed outright leaves its hidden folder behind; the next :class:`Staging` for the same target removes it
+if its process is provably gone: the name holds the process's number, its start time and the boot and container it ran in. A
+folder that was complete (``sealed_at``: a ledger sealed it) takes the target's name instead, and replaces an earlier output.
 
 Where a file system cannot exchange two folders in one step, the old output is first renamed to a hidden backup. A crash in the
 moment between the two renames leaves no output under the target's name; the next use puts the backup back, if it is known to
-be what it says (``belongs``: a ledger sealed it). Anybody who may write beside the target can make a folder of that
-name, so what nobody can vouch for is left where it is, and said.
+be what it says (``sealed_at``). Anybody who may write beside the target can make a folder of that name, so what
+nobody can vouch for is left where it is, and said.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ class Staging:
     """A folder in the making; ``with Staging(target) as staging``: write into ``staging.folder``, then ``staging.publish()``.
 
     ``replace``: an output that is there may be replaced, if it is one and nothing else: an empty folder, or one in which
-    ``foreign`` finds no file that is not of an earlier release. No one loses a file of their own to a mistyped name.
-    ``belongs``: whether a folder that was moved aside is surely an output of ours.
+    ``foreign`` finds no file that is not of an earlier release. Nobody loses a file of their own to a mistyped name.
+    ``sealed_at``: at which record of a ledger a folder was sealed, so that the later of two is known; 0 if it is not ours.
     """
 
     def __init__(
@@ -59,10 +58,10 @@ class Staging:
         replace: bool = False,
         *,
         foreign: Callable[[Path], str | None] = foreign_file,
-        belongs: Callable[[Path], bool] | None = None,
+        sealed_at: Callable[[Path], int] | None = None,
     ) -> None:
         self.replace = replace
-        self.belongs = belongs
+        self.sealed_at = sealed_at
         self.foreign = foreign
         self.published = False
         self._listening = ExitStack()
@@ -76,7 +75,7 @@ class Staging:
 
     def __enter__(self) -> Staging:
         try:
-            clean(self.target, self.belongs, self.foreign)
+            clean(self.target, self.sealed_at, self.foreign)
             self._check()
             self._listening.enter_context(endings_as_exceptions())
             self.folder.mkdir()
@@ -103,13 +102,12 @@ class Staging:
     def publish(self) -> None:
         """Make everything durable, and let it take the target's name in one step."""
         try:
-            for path in _inside_out(self.folder):
-                _sync(path)
+            _sync_all(self.folder)
             self._check()
             if not self.target.exists():
                 rename_new(self.folder, self.target)
             elif not exchange(self.folder, self.target):
-                self._replace_in_two_steps()
+                _replace_in_two_steps(self.folder, self.target, self._hidden("backup"))
             sync_folder(self.target.parent)
         except FileExistsError:
             raise self._taken() from None
@@ -121,16 +119,6 @@ class Staging:
     def _leave(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         self._listening.close()
-
-    def _replace_in_two_steps(self) -> None:
-        backup = self._hidden("backup")
-        os.rename(self.target, backup)
-        try:
-            rename_new(self.folder, self.target)
-        except BaseException:
-            rename_new(backup, self.target)
-            raise
-        shutil.rmtree(backup, ignore_errors=True)
 
     def _check(self) -> None:
         """Refuse a target that is taken, or that is not an output."""
@@ -181,6 +169,21 @@ def _inside_out(folder: Path) -> Iterator[Path]:
         yield Path(inner)
 
 
+def _replace_in_two_steps(folder: Path, target: Path, backup: Path) -> None:
+    os.rename(target, backup)
+    try:
+        rename_new(folder, target)
+    except BaseException:
+        rename_new(backup, target)
+        raise
+    shutil.rmtree(backup, ignore_errors=True)
+
+
+def _sync_all(folder: Path) -> None:
+    for path in _inside_out(folder):
+        _sync(path)
+
+
 def _sync(path: Path) -> None:
     if path.is_dir():
         sync_folder(path)
@@ -197,7 +200,7 @@ def _sync(path: Path) -> None:
 
 def clean(
     target: Path,
-    belongs: Callable[[Path], bool] | None = None,
+    sealed_at: Callable[[Path], int] | None = None,
     foreign: Callable[[Path], str | None] = foreign_file,
 ) -> None:
     """Remove what dead processes left next to ``target``, and put back an output that one of them had just moved aside.
@@ -210,18 +213,22 @@ def clean(
             if not dead(int(pid), started, place):
                 continue
             if what == "staging":
-                if (
-                    belongs is not None and not os.path.lexists(target) and belongs(path)
-                ):  # it was whole, and is paid for
-                    for one in _inside_out(path):
-                        _sync(one)
+                record = 0 if sealed_at is None else sealed_at(path)
+                if record and not os.path.lexists(target):  # it was whole, and is paid for
+                    _sync_all(path)
                     rename_new(path, target)
-                else:
+                elif sealed_at is None or record <= sealed_at(target):  # half written, or what was replaced
                     shutil.rmtree(path, ignore_errors=True)
+                elif target.is_dir() and foreign(target) is None:  # it was to replace this one
+                    _sync_all(path)
+                    if exchange(path, target):
+                        shutil.rmtree(path, ignore_errors=True)
+                    else:
+                        _replace_in_two_steps(path, target, path.with_name(f"{path.name.removesuffix(what)}backup"))
             elif os.path.lexists(target):
                 if foreign(path) is None:
                     shutil.rmtree(path, ignore_errors=True)
-            elif belongs is not None and belongs(path):
+            elif sealed_at is not None and sealed_at(path):
                 rename_new(path, target)
             else:
                 unknown = path

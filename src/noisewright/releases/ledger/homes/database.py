@@ -84,6 +84,12 @@ class Store(Protocol):
     def opened(self, wait: float) -> AbstractContextManager[Database]:
         """Open a connection for one call."""
 
+    def turn(self, name: str, busy: Callable[[], None], *, with_folder: bool) -> AbstractContextManager[None]:
+        """Wait until no other process has the turn of this name; ``busy`` is called once if another one has it.
+
+        The ledger need not exist. The turn ends with its process, however that ends.
+        """
+
 
 def old_version(db: Database) -> int | None:
     """Return the version of a ledger that was not brought up to date yet; None for one of this version."""

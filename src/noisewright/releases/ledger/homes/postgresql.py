@@ -6,10 +6,12 @@ first takes the one lock of the ledger, so of many that ask for the last of a bu
 
 from __future__ import annotations
 
+import hashlib
 import re
 import ssl
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain, islice
 from typing import Any
 
@@ -40,6 +42,8 @@ TOGETHER = 500
 """Number of rows that one statement adds."""
 AT_ONCE = 50_000
 """Number of rows that are sent in one piece."""
+PAUSE = 0.5
+"""Seconds between two attempts to take a turn."""
 ROW, BEFORE, INSERT, DELETE, UPDATE, TRUNCATE = 1, 2, 4, 8, 16, 32
 """The bits of ``pg_trigger.tgtype``."""
 EVENTS = {"INSERT": INSERT, "DELETE": DELETE, "UPDATE": UPDATE, "TRUNCATE": TRUNCATE}
@@ -249,6 +253,22 @@ class PostgresqlStore:
         with self._connected(wait) as db:
             self._recognise(db)
             yield db
+
+    @contextmanager
+    def turn(self, name: str, busy: Callable[[], None], *, with_folder: bool) -> Iterator[None]:
+        """Hold an advisory lock on a connection of its own; ``with_folder`` is about files."""
+        digest = hashlib.sha256(f"{self.address.schema} {name}".encode()).digest()
+        number, told = int.from_bytes(digest[:8], signed=True), False
+        with ExitStack() as connection:  # errors of the body are not those of this connection
+            with ExitStack() as opening:
+                db = opening.enter_context(self._connected(10))
+                while db.execute("SELECT pg_try_advisory_lock(?)", (number,)).fetchone() != (True,):
+                    if not told:
+                        busy()
+                    told = True
+                    time.sleep(PAUSE)
+                connection.callback(opening.pop_all().close)
+            yield
 
     @contextmanager
     def _connected(self, wait: float) -> Iterator[PostgresqlDatabase]:

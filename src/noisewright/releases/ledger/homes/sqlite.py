@@ -7,6 +7,7 @@ the one file is all of the ledger whenever no one writes to it. It holds a secre
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import secrets
@@ -18,7 +19,7 @@ from typing import Any
 
 from noisewright.core.errors import LedgerError
 from noisewright.files.atomic import rename_new, sync_folder
-from noisewright.files.processes import dead, place, started
+from noisewright.files.processes import dead, place, started, turn
 from noisewright.releases.ledger.homes.database import Place, has_chain, writing
 from noisewright.releases.ledger.homes.schema import (
     APPLICATION,
@@ -105,6 +106,23 @@ class SqliteStore:
 
     def opened(self, wait: float) -> AbstractContextManager[SqliteDatabase]:
         return opened(self.place, wait)
+
+    @contextmanager
+    def turn(self, name: str, busy: Callable[[], None], *, with_folder: bool) -> Iterator[None]:
+        """Lock a hidden file next to the ledger, which is deleted after the turn."""
+        path = Path(os.path.realpath(self.place))
+        missing = [folder for folder in (path.parent, *path.parent.parents) if with_folder and not folder.exists()]
+        with suppress(OSError):  # where nothing can be written, no ledger is made either
+            for folder in reversed(missing):
+                folder.mkdir(mode=0o700, exist_ok=True)
+        tag = hashlib.sha256(name.encode()).hexdigest()[:16]
+        try:
+            with turn(path.with_name(f".{path.name}.{tag}.turn"), busy):
+                yield
+        finally:
+            for folder in missing:
+                with suppress(OSError):  # the ledger lies there now
+                    folder.rmdir()
 
 
 def create(path: Path, begin: Callable[[SqliteDatabase], object], *, with_folder: bool) -> bool:

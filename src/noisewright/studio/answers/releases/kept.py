@@ -6,12 +6,10 @@ of a release is what ``noisewright release`` writes, and its name is the id that
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +22,7 @@ from noisewright.releases.output.staging import clean
 from noisewright.studio.answers.releases.policies import EMBEDDING
 from noisewright.text.embeddings.places import COMES_ALONG
 
-__all__ = ["ID", "Kept", "alone_in", "find_kept", "home_of", "keep_in", "kept_of", "releases_folder", "zipped"]
+__all__ = ["ID", "Kept", "find_kept", "home_of", "keep_in", "kept_of", "releases_folder", "zipped"]
 
 ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}")
 """Ids of releases as the library makes them up."""
@@ -78,7 +76,7 @@ def releases_folder() -> Path:
 def home_of(root: str | os.PathLike[str], dataset: str) -> Path:
     """Make the folder for the releases of a dataset, which only this account can read.
 
-    What jobs that are gone left half written in it is deleted.
+    What jobs that are gone left half written in it is deleted; what was complete is left to the next release of the same data.
     """
     home = Path(root) / (re.sub(r"[^A-Za-z0-9_-]+", "-", dataset).strip("-")[:LONGEST] or "dataset")
     try:
@@ -87,27 +85,13 @@ def home_of(root: str | os.PathLike[str], dataset: str) -> Path:
             folder.mkdir(mode=0o700, exist_ok=True)
         home.chmod(0o700)
         for path in home.glob(".*.staging"):
-            clean(home / path.name[1:].partition(".")[0])
+            if not (path / LOCK).exists():
+                clean(home / path.name[1:].partition(".")[0])
     except OSError as problem:
         raise FileFormatError(
             f"{home} cannot be made ({problem.strerror or 'the disk refused'}); name another folder with --releases."
         ) from None
     return home
-
-
-@contextmanager
-def alone_in(home: Path) -> Iterator[None]:
-    """Wait until no other release is being made in the folder of a dataset, by any server; the lock ends with its process.
-
-    Two pages that ask for one release would both pay for it; the second one waits, and then finds the first one's release.
-    """
-    descriptor = os.open(home, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def kept_of(ledger: str) -> list[Kept]:

@@ -17,8 +17,10 @@ from noisewright.files.inputs import read_input
 from noisewright.releases.columns.types import source_for
 from noisewright.releases.curator.starting import starting_policy
 from noisewright.releases.engines import engine_for
+from noisewright.releases.ledger.budget_check import turn
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.ledger.records import downward
+from noisewright.releases.output.earlier import mend_unfinished
 from noisewright.releases.output.layout import REPORT
 from noisewright.releases.output.lock import LOCK, Lock
 from noisewright.releases.output.mark import content_digest
@@ -29,7 +31,7 @@ from noisewright.releases.planning import plan
 from noisewright.releases.policy.policy import Policy
 from noisewright.releases.run import new_id, plan_for, release
 from noisewright.studio.answers.examples import EXAMPLES
-from noisewright.studio.answers.releases.kept import ID, Kept, alone_in, home_of
+from noisewright.studio.answers.releases.kept import ID, Kept, home_of
 from noisewright.studio.answers.releases.policies import EMBEDDING, Form, policy_text, starting_form
 from noisewright.studio.digests import digest_of
 from noisewright.studio.task import Task
@@ -258,7 +260,7 @@ def _made(
     policy = _policy(text, scratch)
     home = home_of(root, policy.dataset)
     try:
-        with alone_in(home):
+        with turn(ledger, policy):
             return _made_alone(policy, text, path, home, ledger, form, raise_budget, told)
     except OSError as problem:
         raise FileFormatError(
@@ -336,7 +338,9 @@ def _place(policy: Policy, path: str, home: Path, ledger: str | None, form: str)
         source = source_for(policy, path)
         with engine_for("local", source) as runner:
             plan = plan_for(policy, source, runner)
-        for earlier in book.made_before(policy.digest(), content_digest(source, References(source, plan.columns))):
+        content = content_digest(source, References(source, plan.columns))
+        mend_unfinished(plan, content, book)
+        for earlier in book.made_before(policy.digest(), content):
             there = Path(earlier.place)
             if earlier.place and there.is_dir():
                 tables = [table.name for table in there.glob("data.*")]
