@@ -58,6 +58,12 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "audit of answers": ("audit", "odds.csv"),
     "audit with a delta": ("audit", "odds.csv", "--metric", "line", "--epsilon", "1/2"),
     "comparison": ("compare", "odds.csv", "flat.csv", "--metric", "line", "--details"),
+    "optimal": ("design", "optimal", "--metric", "line:0..4", "--epsilon", "1/3", "-o", "out.json"),
+    "optimal of answers": ("design", "optimal", "--metric", "discrete:a,b,c", "--epsilon", "1", "-o", "out.json"),
+    "universal": ("design", "universal", "--metric", "line:0..2", "--factor", "2", "--loss", "parity"),
+    "extreme": ("design", "extreme", "--metric", "discrete:a,b,c", "--factor", "2"),
+    "kernels": ("design", "kernels", "--metric", "line:0..2", "--factor", "2"),
+    "harmless answer": ("survey", "--harmless", "none", "--categories", "cannabis,none,opioids"),
     "families": ("compare", "--families", "geometric,response", "--epsilon", "1", "--size", "4"),
 }
 

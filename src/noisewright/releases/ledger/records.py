@@ -162,7 +162,7 @@ class Balance:
     def between(self) -> str:
         """The tables that the budget is about, column by column."""
         differ = [(one.record, one.columns) for one in self.protected if not set(one.columns) <= set(self.same)]
-        told = phrases.ways(differ, self.same)
+        told = phrases.ways(differ, self.same) + (phrases.NOT_RECORDED if differ else "")
         return f"{self.neighbours}: {told}" if told else self.neighbours
 
     @property
