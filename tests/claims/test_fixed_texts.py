@@ -103,4 +103,6 @@ def test_what_learned_columns_do_not_have(tmp_path: Path) -> None:
         "habits: changed by a learned privatiser, which promises no epsilon; what is promised is context-aware, costs nothing "
         "of the budget, and is not differential privacy."
     )
-    assert totals.trained(names) == "No epsilon is promised for habits, changed by a learned privatiser, as its file says."
+    assert (
+        totals.trained(names) == "No epsilon is promised for habits, changed by a learned privatiser, as its file says."
+    )
