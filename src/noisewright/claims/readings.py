@@ -21,6 +21,7 @@ __all__ = [
     "NO_EPSILON",
     "OF_DOCUMENTS",
     "OF_PICTURES",
+    "OF_RADIUS",
     "OF_REGIONS",
     "ROWS",
     "context_line",
@@ -142,6 +143,7 @@ FAMILY_UNITS = (
 OF_PICTURES = (
     f"Between any two {phrases.noun('picture', None)}; for faces, between any two {phrases.noun('face', None)}."
 )
+OF_RADIUS = "Distance within which locations are indistinguishable up to epsilon."
 OF_REGIONS = (
     f"Privacy loss between any two {phrases.noun('picture', None)}, all regions together, or any two contents of one hidden "
     "place; see --pixels."

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from noisewright.claims.readings import OF_RADIUS
 from noisewright.core.loading.signatures import hints_of, parameters_of
 
 __all__ = [
@@ -91,7 +92,7 @@ SENSITIVITY = Parameter(
     policy_key="protect",
 )
 RADIUS = Parameter(
-    "Distance within which locations are indistinguishable up to epsilon. A policy calls it protect.",
+    f"{OF_RADIUS} A policy calls it protect.",
     "protect = 500",
     policy_key="protect",
 )
