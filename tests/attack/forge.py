@@ -146,14 +146,14 @@ def forge(
     for turn in range(count):
         name, document = documents[turn % len(documents)]
         kind = name.partition(",")[0]
-        start = time.monotonic()
+        start = time.process_time()  # on a busy machine a clock would count what others do
         if tool is checker and not kinds and turn % LOCKS == LOCKS - 1:
             kind, made = "lock", {}
             outcome, said = _lock(rng)
         else:
             made = changed(document, rng)
             outcome, said = judged(made, tool)
-        took = time.monotonic() - start
+        took = time.process_time() - start
         found.slowest = max(found.slowest, took)
         if took > SLOW:
             outcome, said = "FALSE", f"it takes {took:.0f} seconds: {said}"

@@ -16,13 +16,16 @@ from tests.claims.test_every_claim import flat, of_mechanism, printed, remains, 
 
 import noisewright as nw
 from noisewright import render
-from noisewright.claims import readings
+from noisewright.claims import phrases, readings
 from noisewright.core.certificates.claims import prove
-from noisewright.core.exact import upward
+from noisewright.core.exact import as_fraction, upward
+from noisewright.core.guarantee import Guarantee
 from noisewright.matching.client import Client
 from noisewright.matching.hashing.scheme import Scheme
 from noisewright.matching.promises.about_seeds import scheme_promise
 
+LOG_2 = "0.6932"
+"""The logarithm of a factor of 2, as it is shown: rounded up."""
 ODDS = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]
 POINTS = ("--points", "a,b,c", "--metric", "discrete")
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -58,6 +61,20 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "audit of answers": ("audit", "odds.csv"),
     "audit with a delta": ("audit", "odds.csv", "--metric", "line", "--epsilon", "1/2"),
     "comparison": ("compare", "odds.csv", "flat.csv", "--metric", "line", "--details"),
+    "optimal": ("design", "optimal", "--metric", "line:0..4", "--epsilon", "1/3", "-o", "out.json"),
+    "optimal of answers": ("design", "optimal", "--metric", "discrete:a,b,c", "--epsilon", "1", "-o", "out.json"),
+    "universal": ("design", "universal", "--metric", "line:0..2", "--factor", "2", "--loss", "parity"),
+    "extreme": ("design", "extreme", "--metric", "discrete:a,b,c", "--factor", "2"),
+    "kernels": ("design", "kernels", "--metric", "line:0..2", "--factor", "2"),
+    "harmless answer": (
+        "survey",
+        "--harmless",
+        "none",
+        "--categories",
+        "cannabis,none,opioids",
+        "--respondents",
+        "900",
+    ),
     "families": ("compare", "--families", "geometric,response", "--epsilon", "1", "--size", "4"),
 }
 
@@ -97,6 +114,9 @@ def known_of(name: str) -> set[str]:
             found |= {words, *(words.replace("the old one", a).replace("the new one", b) for a, b in ("AB", "BA"))}
     if name == "families":
         found |= {readings.FAMILY_UNITS, f"epsilon={1} {readings.per_unit('line')}"}
+    if name in ("universal", "kernels", "extreme"):  # the budget that was given
+        metric = nw.metrics.Discrete() if name == "extreme" else nw.metrics.Line()
+        found |= {phrases.likelier(2), Guarantee.exactly(as_fraction(LOG_2), metric).reading()}
     if name == "optimum":
         found.add(readings.NO_EPSILON)
     return found

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.claims import phrases, readings
+from noisewright.claims import phrases, readings, totals
+from noisewright.core.certificates.checker import checker, checker_release
 from noisewright.core.certificates.claims import prove
 from noisewright.images import FaceMethod, PixelMethod, private_faces
 from noisewright.images.methods import PIXELS, promise_of_each
@@ -76,3 +80,29 @@ def test_what_documents_lose() -> None:
         record = proved(private_documents(some, epsilon=2, size=size).certificate())
         assert (record["metric"]["order"], Fraction(record["epsilon"])) == ("matched", 2)
     assert "the cost of matching them" in readings.OF_DOCUMENTS
+
+
+def test_what_learned_columns_do_not_have(tmp_path: Path) -> None:
+    """No epsilon, nothing of the budget: their record has neither, and the total is that without them."""
+    column = {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}
+    policy = {"dataset": "clinic", "budget": {"epsilon": 1}, "columns": [column]}
+    nw.release(policy, pa.table({"age": [30, 40, 50]}), output=tmp_path / "out", ledger=tmp_path / "ledger")
+    document = json.loads((tmp_path / "out" / "certificate.json").read_text())
+    measured = {
+        **{"private": ["income"], "accuracy": "0.71", "prior": "0.62", "distortion": "0.1", "most_distortion": "0.12"},
+        **{"adversaries": ["forest"], "rows": 500, "converged": True},
+    }
+    changed = {**document, "context_aware": [{"columns": ["habits"], "measured": measured, "resources": []}]}
+    record = checker_release.examine({**changed, "digest": checker.digest(changed)})
+    assert record["epsilon"] == checker_release.examine(document)["epsilon"]
+    (one,) = record["context_aware"]
+    assert not {"epsilon", "delta", "price"} & {*one, *one["measured"]}
+    names = phrases.listed(one["columns"])
+    assert f'NOT protected (context-aware, which is not proved): "{names}"' in "\n".join(phrases.release_lines(record))
+    assert totals.context_aware(names) == (
+        "habits: changed by a learned privatiser, which promises no epsilon; what is promised is context-aware, costs nothing "
+        "of the budget, and is not differential privacy."
+    )
+    assert (
+        totals.trained(names) == "No epsilon is promised for habits, changed by a learned privatiser, as its file says."
+    )

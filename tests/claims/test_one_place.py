@@ -153,7 +153,6 @@ def test_docstrings_and_refusals_are_no_claims(tmp_path: Path) -> None:
 
 NO_CLAIMS: dict[str, str] = {
     "learned/in_policies.py": "refuses to make a certificate",
-    "releases/ledger/_neighbours.py": "reads what earlier versions of a ledger recorded",
     "releases/policy/_rules.py": "refuses a policy that protects any two values without a range",
 }
 """Modules with such words that are not about a guarantee, and why."""

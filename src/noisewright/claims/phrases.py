@@ -724,6 +724,10 @@ def remarks(protected: Record) -> str:
     return found + (f" (what is not declared counts as {label(protected['other'])})" if "other" in protected else "")
 
 
+NOT_RECORDED = "; how missing and undeclared values count is stated with each release"
+"""After the distances of a dataset in a ledger, which does not record the remarks of each release for all of them."""
+
+
 def exact(value: Fraction) -> str:
     """Return a number as it is: a decimal fraction where it is one of few digits."""
     decimal = repr(float(value)) if value.denominator > 1 and abs(value) < LARGEST else ""

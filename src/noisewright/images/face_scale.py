@@ -19,7 +19,6 @@ All of it is about public faces, and is published with the guarantee. Other peop
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.claims.phrases import measured_parts
+from noisewright.core.certificates.checker import checker_version1
 from noisewright.core.exact import upward
 from noisewright.images.attackers.bayes import BayesAttacker
 from noisewright.images.faces.obfuscator import LatentObfuscator
@@ -79,9 +79,9 @@ class FaceScale:
         """Return whether someone else measured the same distances and losses, and a rate within sampling error."""
         own = self.record(str(stated.get("source", "")))
         if "texts" in stated:  # as certificates of version 1 have it
-            rate = re.search(r"names ([0-9]{1,3}(?:\.[0-9]+)?) % of them", stated["texts"][-1])
+            rate = checker_version1.rate_of(stated)
             alike = [*measured_parts(own)[1:-1]] == list(stated["texts"][1:-1])
-            return alike and rate is not None and self._near(rate[1])
+            return alike and rate is not None and self._near(rate)
         same = {name: value for name, value in own.items() if name != "best"}
         return same == {name: value for name, value in stated.items() if name != "best"} and self._near(stated["best"])
 

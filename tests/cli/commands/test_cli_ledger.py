@@ -86,6 +86,7 @@ def test_protected_distances_and_columns_given_away_are_shown(call, ledger, monk
     ]
     assert clinic["between"].endswith(
         " one row: by at most 7 days in visit, by any two values in x with y, by nothing in ward"
+        "; how missing and undeclared values count is stated with each release"
     )
     assert (clinic["kept"], panel["kept"], panel["protected"]) == (["ward"], [], [])
 

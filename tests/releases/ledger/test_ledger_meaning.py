@@ -172,7 +172,9 @@ def test_a_ledger_with_the_sentence_of_an_earlier_version_takes_the_record(ledge
     ledger.set_budget("older", 3, between=earlier)
     ledger.spend("older", [age(5)], "first", "", terms=Terms(3, between=record))
     ledger.set_budget("older", 3, between=ledger.remaining("older").neighbours)  # what it says is what it takes
-    assert ledger.remaining("older").between == f"{phrases.neighbours(record)}: by at most 5 in age"
+    assert (
+        ledger.remaining("older").between == f"{phrases.neighbours(record)}: by at most 5 in age{phrases.NOT_RECORDED}"
+    )
     for other in (ROW, {**ROW, "relation": "add-remove"}, PATIENT, {**PATIENT, "rows": 3}, "two tables"):
         if other != record:
             with pytest.raises(LedgerError, match="promise between"):
@@ -211,7 +213,7 @@ def test_what_a_budget_is_about_names_the_distance_of_every_column(ledger):
     ledger.spend("clinic", [age(ANY, "", ("sex",))], "second", "")
     assert ledger.remaining("clinic").between == (
         "two tables with the same number of rows that differ in the values of one row: by at most 5 in age, by at most 500 "
-        "metres in x with y, by any two values in sex"
+        "metres in x with y, by any two values in sex; how missing and undeclared values count is stated with each release"
     )
 
 

@@ -103,7 +103,7 @@ def test_the_kept_ledger_is_read_copied_and_brought_up_to_date(tmp_path: Path) -
     balance = ledger.remaining(name)
     assert balance.between == (
         "two tables with the same rows of every patient, in which the rows of one patient (at most 2) have other values: by at "
-        "most 5 in age, by any two values in smoker"
+        "most 5 in age, by any two values in smoker; how missing and undeclared values count is stated with each release"
     )
     ledger.set_budget(
         name, balance.epsilon + 1, balance.delta, balance.scope, between=balance.neighbours, raise_budget=True

@@ -9,19 +9,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from noisewright.claims import phrases
+from noisewright.core.certificates.checker import checker_version1
 
 __all__ = ["neighbours_of", "sentence", "stored"]
-
-EARLIER = re.compile(
-    r"two tables that differ in (?:one row|the rows of one (?P<unit>.+) \(at most (?P<rows>[1-9][0-9]{0,17})\))"
-    r"(?P<there>, there or not)?"
-)
-"""Wordings of the neighbours of a policy. Replaced rows always were the same rows of a unit."""
 
 
 def stored(neighbours: str | Mapping[str, Any]) -> str:
@@ -31,9 +25,8 @@ def stored(neighbours: str | Mapping[str, Any]) -> str:
 
 def neighbours_of(text: str) -> dict[str, Any] | None:
     """Return the record that a ledger holds, or the one that an earlier version worded; None for any other text."""
-    if (found := EARLIER.fullmatch(text)) is not None:
-        relation = "add-remove" if found["there"] else "same-rows"
-        return {"relation": relation, "unit": found["unit"], "rows": int(found["rows"] or 1)}
+    if (found := checker_version1.neighbours(text)) is not None:
+        return found
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):

@@ -165,7 +165,12 @@ class Balance:
 
     @property
     def between(self) -> str:
-        """The tables that the budget is about, column by column."""
+        """The tables that the budget is about, column by column, and that each release says more about their values."""
+        return self.recorded + (phrases.NOT_RECORDED if self.protected else "")
+
+    @property
+    def recorded(self) -> str:
+        """The tables that the budget is about, as far as they are recorded: column by column."""
         differ = [(one.record, one.columns) for one in self.protected if not set(one.columns) <= set(self.same)]
         told = phrases.ways(differ, self.same)
         return f"{self.neighbours}: {told}" if told else self.neighbours

@@ -73,12 +73,12 @@ def budget(plan: Plan, balance: Balance | None) -> str:
         ("Left", downward(balance.left_epsilon), downward(balance.left_delta)),
         ("Budget", upward(balance.epsilon), upward(balance.delta)),
     ]
-    caption = (
-        f"What all releases of {plan.policy.dataset} may cost one unit, and what is left. Between {balance.between}."
-    )
+    alike = plan.between == balance.recorded
+    between = plan.between if alike else balance.between
+    caption = f"What all releases of {plan.policy.dataset} may cost one unit, and what is left. Between {between}."
     if balance.scope == "unit":
         caption += " For a unit that took part in every release; others have more left."
-    if plan.claims and plan.between != balance.between:
+    if plan.claims and not alike:
         caption += f" This release is between {plan.between}."
     with_delta = bool(balance.delta or balance.spent_delta)
     head = ("", "Epsilon", "Delta") if with_delta else ("", "Epsilon")

@@ -110,6 +110,15 @@ def mechanism(document: Any) -> Any:
     return {**found, "claim": claim, "proof": proof}
 
 
+RATE = re.compile(r"names ([0-9]{1,3}(?:\.[0-9]+)?) % of them")
+
+
+def rate_of(measured: Any) -> str | None:
+    """Read how often the best attacker was right, in per cent, from what version 1 measured on public faces; None if unsaid."""
+    found = RATE.search(measured["texts"][-1])
+    return None if found is None else found[1]
+
+
 def randomness(text: Any) -> Any:
     """Where random bits come from; every text that mentions a simulation is one."""
     if type(text) is str and text.startswith(BY_HAND):
@@ -251,6 +260,20 @@ def type_of(unit: Any, size: Fraction, distance: Any, certificate: Any) -> str:
 
 def one_of(unit: Any) -> str:
     return "one row" if unit["column"] is None else f"the rows of one {unit['column']} (at most {unit['rows']})"
+
+
+TABLES = re.compile(
+    r"two tables that differ in (?:one row|the rows of one (?P<unit>.+) \(at most (?P<rows>[1-9][0-9]{0,17})\))"
+    r"(?P<there>, there or not)?"
+)
+
+
+def neighbours(text: str) -> dict[str, Any] | None:
+    """Read which tables are neighbours, as ledgers recorded it in version 1; None for a text with another wording."""
+    if (found := TABLES.fullmatch(text)) is None:
+        return None
+    relation = "add-remove" if found["there"] else "same-rows"
+    return {"relation": relation, "unit": found["unit"], "rows": int(found["rows"] or 1)}
 
 
 def between_of(document: Any) -> str:
