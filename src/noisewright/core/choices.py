@@ -1,4 +1,4 @@
-"""Checks that parameters share: one of a few words, a number, a whole number, a tolerance."""
+"""Checks that parameters share: one of a few words, a number, an integer, a tolerance."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ def _plain(word: str) -> str:
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether this is a real number, of Python, of NumPy or a fraction; a truth value is none."""
+    """Return whether this is a real number, of Python, of NumPy or a fraction; a truth value is none."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Whether this is a whole number, of Python or of NumPy; a truth value is none.
+    """Return whether this is an integer, of Python or of NumPy; a truth value is none.
 
     >>> is_whole(3), is_whole(3.0), is_whole(True)
     (True, False, False)

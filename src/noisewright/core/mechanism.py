@@ -1,7 +1,7 @@
 """The mechanism protocol: what every mechanism offers, whatever its domain.
 
-A mechanism is a channel that knows its guarantee and can be drawn from. A third party's mechanism is one as soon as it has
-these members; :func:`noisewright.testing.check_mechanism` tells whether it keeps what they promise.
+A mechanism is a channel that knows its guarantee and can be drawn from. A third party's mechanism is one as soon as it
+has these members; :func:`noisewright.testing.check_mechanism` tells whether it keeps what they guarantee.
 
 What it may have beside is in :class:`Described`, and is read with :func:`described`.
 """
@@ -62,11 +62,11 @@ class Takes:
     metric: bool = False
     """Whether the metric is a parameter."""
     lattice: bool = False
-    """Whether the step of the lattice is a parameter: whole numbers then stay whole on a step of 1."""
+    """Whether the step of the lattice is a parameter: integers then stay whole on a step of 1."""
     delta: bool = False
     """Whether a delta is a parameter."""
     scope: bool = False
-    """Whether the scope of the promise is a parameter: for every distance of the metric, or between neighbours."""
+    """Whether the scope of the guarantee is a parameter: for every distance of the metric, or between neighbours."""
     bounded: bool = False
     """Whether noise stays within ``within`` by its law, also where that has one end only, and not by moving it there."""
     unit: str = ""
@@ -79,12 +79,12 @@ class Takes:
 
     @property
     def points(self) -> bool:
-        """Whether a secret is a point of a space, given by its coordinates."""
+        """Return whether a secret is a point of a space, given by its coordinates."""
         return self.kind in ("place", "vector")
 
     @property
     def priced(self) -> bool:
-        """Whether an epsilon is asked for; a mechanism that ignores its input has none."""
+        """Return whether an epsilon is asked for; a mechanism that ignores its input has none."""
         return self.budget != "none"
 
 
@@ -188,7 +188,7 @@ class Described(Protocol):
 
     @property
     def in_words(self) -> Callable[[], str] | None:
-        """``in_words()``: the promise in plain words, where those of the guarantee are not enough."""
+        """``in_words()``: the guarantee in plain words, where those of the guarantee are not enough."""
 
     @property
     def reading(self) -> Callable[[], str] | None:

@@ -47,8 +47,9 @@ SHOWN = 12
 LONGEST_NAME = 255
 
 _Signature = tuple[str, int, int, int, int]
-"""A path, its inode, the times of its last writing and of its last change, which nobody can set back, and its size: while these
-are as they were, so is the content."""
+"""A path, its inode, the times of its last writing and of its last change, which no one can set back, and its size:
+while these are as they were, so is the content.
+"""
 
 _guard = threading.RLock()
 _places: dict[str, list[Path]] = {}

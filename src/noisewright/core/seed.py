@@ -1,4 +1,4 @@
-r"""Public seeds: 32 public bytes, from which everybody draws the same public choices.
+r"""Public seeds: 32 public bytes, from which everyone draws the same public choices.
 
 The directions of a projection and the functions of a hash come from one. It is never a source of noise.
 
@@ -26,15 +26,16 @@ SHOWN = 12
 
 
 class Seed:
-    r"""32 public bytes, from which everybody draws the same public choices.
+    r"""32 public bytes, from which everyone draws the same public choices.
 
-    ``seed.generator(*words)`` is the stream of bytes that is made of blocks of 4096 bytes; block i (from 0 on) is the beginning
-    of SHAKE-256 of these bytes, one after the other, all whole numbers being 8 bytes with the lowest first::
+    ``seed.generator(*words)`` is the stream of bytes that is made of blocks of 4096 bytes; block i (from 0 on) is the
+    beginning of SHAKE-256 of these bytes, one after the other, all integers being 8 bytes with the lowest first::
 
-        "noisewright-seed-1" (18 bytes of ASCII), the seed (32 bytes), the number of words,
-        for each word its length in bytes and its text in UTF-8 (a whole number in decimal digits), and i
+        "noisewright-seed-1" (18 bytes of ASCII), the seed (32 bytes), the number of words, for each word its length in
+        bytes and its text in UTF-8 (an integer in decimal digits), and i
 
-    So streams with other words have nothing to do with each other, and a program in any language can repeat them.
+    Therefore, streams with other words have nothing to do with each other, and a program in any language can repeat
+    them.
     """
 
     __slots__ = ("bytes",)
@@ -116,7 +117,7 @@ class Stream:
         return np.unpackbits(content, count=count, bitorder="little").astype(np.bool_)
 
     def integers(self, below: int, count: int) -> NDArray[np.int64]:
-        """Whole numbers from 0 to ``below - 1``, all equally likely.
+        """Integers from 0 to ``below - 1``, all equally likely.
 
         Each is made of the next 8 bytes, lowest first, modulo ``below``; a number that is not below the largest multiple of
         ``below`` up to 2^64 is thrown away, and the next 8 bytes are taken.

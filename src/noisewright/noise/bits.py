@@ -4,10 +4,10 @@ A source is anything with ``words(count)``, which returns that many independent,
 with the library:
 
 * the **system source** (``rng=None``): the AES-256-CTR keystream under a key from the operating system, with a fresh
-  nonce of 128 bits from the operating system for every request. So no copy of a process repeats a keystream: no forked
-  child, also in another process-id namespace, and no process restored from a checkpoint. Each thread has its own key,
-  taken again in a child that Python forks and after every 64 MiB, so that a stolen key says nothing about noise drawn
-  long before. Predicting the stream is as hard as breaking AES;
+  nonce of 128 bits from the operating system for every request. Therefore, no copy of a process repeats a keystream: no
+  forked child, also in another process-id namespace, and no process restored from a checkpoint. Each thread has its own
+  key, taken again in a child that Python forks and after every 64 MiB, so that a stolen key says nothing about noise
+  drawn long before. Predicting the stream is as hard as breaking AES;
 * a **numpy generator**, for simulations and tests: repeatable, hence guessable, and marked ``for_release = False``.
 
 >>> bits_from(None).label
@@ -49,7 +49,7 @@ class Bits(Protocol):
 
     @property
     def for_release(self) -> bool:
-        """Whether noise made from these bits may protect real data."""
+        """Return whether noise made from these bits may protect real data."""
 
     @property
     def label(self) -> str:
@@ -91,8 +91,8 @@ class SystemBits:
     """The AES-256-CTR stream of the calling thread.
 
     The object is a handle and holds no key: the stream belongs to the (process, thread) that asks, and every request
-    begins at a place in it that the operating system draws. So a copy, a pickle sent to a worker, or a child forked
-    from this process never repeats words that were already handed out.
+    begins at a place in it that the operating system draws. Therefore, a copy, a pickle sent to a worker, or a child
+    forked from this process never repeats words that were already handed out.
 
     >>> import pickle
     >>> one = SystemBits()

@@ -89,7 +89,7 @@ class Lattice:
         return ceil_div(ratio.numerator, ratio.denominator)
 
     def indices(self, values: Any) -> NDArray[np.int64]:
-        """The nearest lattice points, as whole numbers of steps; ties go up, so that rounding commutes with shifts."""
+        """The nearest lattice points, as integers of steps; ties go up, so that rounding commutes with shifts."""
         given = exact_floats(values)
         # Dividing by a power of two is exact, and so is taking a float apart into its whole and fractional parts.
         scaled = self._in_steps(given)
@@ -139,8 +139,8 @@ class Lattice:
 def exact_floats(values: Any) -> NDArray[np.float64]:
     """A column as 64-bit floats, without any rounding; what would have to be rounded, guessed or filled in is refused.
 
-    Wider numbers would be rounded to floats first and to the lattice second, and rounding twice can move two numbers one
-    step too far apart. So this comes before anything else is done to a column.
+    Wider numbers would be rounded to floats first and to the lattice second, and rounding twice can move two numbers
+    one step too far apart. Therefore, this comes before anything else is done to a column.
     """
     try:
         given = np.asarray(values)
@@ -159,7 +159,7 @@ def exact_floats(values: Any) -> NDArray[np.float64]:
 
 
 def _settle(chance: Fraction, word: int, bits: Bits) -> bool:
-    """Whether a uniform number with these first 64 bits is below ``chance``."""
+    """Return whether a uniform number with these first 64 bits is below ``chance``."""
 
     def enclosure(width: int) -> tuple[list[int], list[int]]:
         scaled = chance * (1 << width)

@@ -84,7 +84,7 @@ class Probability:
 
     @cached_property
     def first_word(self) -> tuple[int, int]:
-        """Bounds of ``p * 2**32``: equal when it is a whole number, otherwise one apart (two in freak cases)."""
+        """Bounds of ``p * 2**32``: equal when it is an integer, otherwise one apart (two in freak cases)."""
         low, high = self.bounds(96)
         return low >> 64, ceil_div(high, 1 << 64)
 
@@ -136,7 +136,9 @@ def coins(p: Probability, count: int, bits: Bits) -> NDArray[np.bool_]:
 
 
 def settle(p: Probability, word: int, bits: Bits) -> bool:
-    """Whether ``U < p``, when the first 32 bits of ``U`` are ``word``; draws more bits only if they are needed."""
+    """Return whether ``U < p``, when the first 32 bits of ``U`` are ``word``; draws more bits only if they are
+    needed.
+    """
 
     def enclosure(width: int) -> tuple[tuple[int], tuple[int]]:
         low, high = p.bounds(width + 64)  # tight when rounded to this width, so that no bit is drawn in vain

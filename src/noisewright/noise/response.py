@@ -29,7 +29,7 @@ class ResponseIntegers:
 
     size: int
     width: int
-    """Probabilities are whole numbers over two to this power."""
+    """Probabilities are integers over two to this power."""
     precision: int
     """So many bits after the point of e^epsilon prove the claim."""
     keep: int
@@ -49,7 +49,7 @@ def response_integers(size: int, epsilon: Fraction) -> ResponseIntegers:
         width = (size - 1).bit_length()
         return ResponseIntegers(size, width, width + 64, 1, 1)
     # The smaller probability is about e^-epsilon / k; forty significant bits of it are kept, and for a small epsilon as
-    # many more as it takes to tell e^epsilon from 1, so that the truth stays the likelier answer.
+    # many more as it takes to tell e^epsilon from 1, so that the truth stays the more likely answer.
     fine = ceil_div(epsilon.denominator, epsilon.numerator).bit_length()
     width = 64 + 2 * size.bit_length() + math.ceil(epsilon * 3 / 2) + fine
     precision = width + 64

@@ -1,7 +1,7 @@
 r"""Which outcome does a uniform number fall in, when only its first bits are known?
 
 Let :math:`0 \le c_1 \le \dots \le c_k \le 1` be thresholds and ``U`` uniform on [0, 1). The outcome is the number of
-thresholds that are at most ``U``. Nobody can draw all bits of ``U``, and nobody needs to: ``U`` is known to lie in
+thresholds that are at most ``U``. No one can draw all bits of ``U``, and no one needs to: ``U`` is known to lie in
 ``[prefix, prefix + 1) / 2**width``, and that settles the outcome unless a threshold lies inside. Two helpers share the
 work:
 

@@ -1,4 +1,4 @@
-"""The other way round: from the error that somebody can live with to the epsilon, or the delta, that it takes."""
+"""The other way round: from the error that someone can live with to the epsilon, or the delta, that it takes."""
 
 from __future__ import annotations
 

@@ -131,7 +131,9 @@ def smallest_error(
 
 
 def _privacy(n: int, k: int, epsilon: float, delta: float, total: int) -> tuple[Any, Floats]:
-    """The promise as rows over ``total`` unknowns: the entries of the channel, and with a delta what each pair is over by."""
+    """The guarantee as rows over ``total`` unknowns: the entries of the channel, and with a delta what each pair is
+    over by.
+    """
     pairs, entries = n * (n - 1), n * k
     first, second = np.nonzero(~np.eye(n, dtype=bool))
     row = np.arange(pairs * k)

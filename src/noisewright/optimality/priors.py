@@ -45,7 +45,7 @@ class Prior:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all secrets are equally likely (up to rounding)."""
+        """Return whether all secrets are equally likely (up to rounding)."""
         return bool(np.ptp(self.probabilities) <= 1e-12 * self.probabilities.max())
 
     def __len__(self) -> int:

@@ -4,7 +4,7 @@ For a prior ``pi``, a channel ``M`` and a loss ``L``
 
 * *face value*: ``sum_x pi_x sum_y M[x,y] L[y,x]``, where the output is taken for the truth (with ``"absolute"`` the
   expected error);
-* *Bayes*: ``sum_y min_w sum_x pi_x M[x,y] L[w,x]``, where somebody who knows the prior and the mechanism guesses the
+* *Bayes*: ``sum_y min_w sum_x pi_x M[x,y] L[w,x]``, where someone who knows the prior and the mechanism guesses the
   secret as well as possible. It is never above the loss of any fixed way to read the outputs as secrets.
 
 Beside them stands the epsilon that each mechanism really has, with its metric: an error means nothing without what it bought.
@@ -156,10 +156,10 @@ def compare_utility(
 ) -> UtilityTable:
     """Compare mechanisms (or channels) over the same secrets.
 
-    ``losses`` are names, :class:`~noisewright.optimality.losses.gallery.Loss` objects, or a mapping from names to losses of any
-    form. ``priors`` is one prior (nothing for the uniform one), a list of priors, or a mapping from names to priors.
-    The epsilon of a mechanism is the smallest one that it has in the terms of its own promise; ``metric`` asks for it
-    in one metric for all, which channels need unless it is the discrete one.
+    ``losses`` are names, :class:`~noisewright.optimality.losses.gallery.Loss` objects, or a mapping from names to
+    losses of any form. ``priors`` is one prior (nothing for the uniform one), a list of priors, or a mapping from names
+    to priors. The epsilon of a mechanism is the smallest one that it has in the terms of its own guarantee; ``metric``
+    asks for it in one metric for all, which channels need unless it is the discrete one.
     """
     things = _named_things(mechanisms)
     channels = {name: _channel(name, thing) for name, thing in things.items()}
@@ -205,7 +205,8 @@ class Concentration:
 
 
 def compare_concentration(first: Channel, second: Channel, *, one_sided: bool = False) -> Concentration:
-    """Whether the law of one channel comes from the other's by moving probability towards the truth, for each secret.
+    """Return whether the law of one channel comes from the other's by moving probability towards the truth, for each
+    secret.
 
     That is so exactly if the probability farther than ``t`` from the truth is no larger, for every ``t >= 0``.
     ``one_sided`` asks it on either side of the truth on its own, so that no probability crosses over.

@@ -1,9 +1,9 @@
 """Rows that stand out, and rows that two tables have in common: k-anonymity and the linkage attack.
 
-*Quasi-identifiers* are columns that say nothing alone and name somebody together, such as postcode, date of birth and sex. A
-table is **k-anonymous** in them if every combination that occurs is that of ``k`` rows or more. A **linkage attack** joins it
-with a table of known people on those columns: where a combination belongs to one row of each, the two rows are taken for the
-same person.
+*Quasi-identifiers* are columns that say nothing alone and name someone together, such as postcode, date of birth and
+sex. A table is **k-anonymous** in them if every combination that occurs is that of ``k`` rows or more. A **linkage
+attack** joins it with a table of known people on those columns: where a combination belongs to one row of each, the two
+rows are taken for the same person.
 
 >>> released = {"post": ["A1", "A1", "B2"], "born": [1970, 1970, 1980], "illness": ["flu", "none", "cancer"]}
 >>> print(anonymity(released, ["post", "born"]))
@@ -14,8 +14,9 @@ k = 1: 2 combinations of post, born among 3 rows; 1 row has one of its own.
 >>> link(released, known, ["post", "born"]).pairs.tolist()
 [[2, 0]]
 
-k-anonymity is no promise: rows that agree in everything known may agree in the secret, too, and two releases of one table that
-are both k-anonymous need not be so together. References: Sweeney, *k-anonymity* (2002); Dwork and Roth (2014), chapter 1.
+k-anonymity is no guarantee: rows that agree in everything known may agree in the secret, too, and two releases of one
+table that are both k-anonymous need not be so together. References: Sweeney, *k-anonymity* (2002); Dwork and Roth
+(2014), chapter 1.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def anonymity(table: Any, columns: Sequence[str]) -> Anonymity:
 
 
 def link(released: Any, known: Any, on: Sequence[str]) -> Linked:
-    """Join two tables on the columns ``on``, which both have, and find the rows that can be nobody else's."""
+    """Join two tables on the columns ``on``, which both have, and find the rows that can be no one else's."""
     first, second = _read(released, on), _read(known, on)
     names = first.schema.names
     second = second.cast(pa.schema([_common(first, second, name) for name in names]))

@@ -1,8 +1,8 @@
 r"""Cells that were left out of a table with totals: between which numbers each of them must lie.
 
-A table of counts is published with the totals of its rows and columns, and small cells are left out to protect somebody. The
-totals still bind them: each suppressed cell lies between the least and the greatest number that it can have while all rows and
-columns add up and no cell is negative. A cell whose two bounds are one number is **disclosed**.
+A table of counts is published with the totals of its rows and columns, and small cells are left out to protect someone.
+The totals still bind them: each suppressed cell lies between the least and the greatest number that it can have while
+all rows and columns add up and no cell is negative. A cell whose two bounds are one number is **disclosed**.
 
 >>> table = SuppressedTable([[20, None, 3, 25], [None, None, 9, 30], [8, 5, 2, 15], [40, 16, 14, 70]])
 >>> for cell in table.bounds():
@@ -11,10 +11,10 @@ row 0, column 1: 2, disclosed
 row 1, column 0: 12, disclosed
 row 1, column 1: 9, disclosed
 
-The last row and the last column are the totals, and may have gaps as well. Bounds are linear programs over a network: every
-cell is in one equation of a row and one of a column, with opposite signs once some equations are turned around. So if the
-published numbers are whole, cells and prices at an optimum are whole too: what the solver finds is rounded, and then proved in
-whole numbers. Other numbers are counted in the unit in which all of them are whole.
+The last row and the last column are the totals, and may have gaps as well. Bounds are linear programs over a network:
+every cell is in one equation of a row and one of a column, with opposite signs once some equations are turned around.
+Therefore, if the published numbers are whole, cells and prices at an optimum are whole too: what the solver finds is
+rounded, and then proved in integers. Other numbers are counted in the unit in which all of them are whole.
 
 Reference: Willenborg and de Waal, *Elements of Statistical Disclosure Control* (2001), chapter 4.
 """
@@ -39,7 +39,7 @@ __all__ = ["CellBounds", "SuppressedTable"]
 MOST_CELLS = 1_000
 """Suppressed cells, each of which takes two linear programs."""
 LARGEST = 10**12
-"""In the smallest unit: floats of the solver must tell neighbouring whole numbers apart."""
+"""In the smallest unit: floats of the solver must tell neighbouring integers apart."""
 INFEASIBLE, UNBOUNDED = 2, 3
 CONTRADICTION = (
     "the published numbers contradict each other: some row or column cannot add up to its total; check the table."
@@ -58,7 +58,7 @@ class CellBounds:
 
     @property
     def disclosed(self) -> bool:
-        """Whether the published numbers determine it."""
+        """Return whether the published numbers determine it."""
         return self.low == self.high
 
     def __str__(self) -> str:

@@ -84,7 +84,7 @@ class Read:
 
     @cached_property
     def lost(self) -> bool:
-        """Whether :attr:`whole` leaves out probabilities that are not zero: their integers would be too long."""
+        """Return whether :attr:`whole` leaves out probabilities that are not zero: their integers would be too long."""
         return self.faint and self.floats.size * self._places > MOST_BITS
 
     @cached_property

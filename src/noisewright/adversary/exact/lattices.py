@@ -25,7 +25,7 @@ MOST_POINTS = 200
 
 
 def lattice_step(thing: Any) -> Fraction | None:
-    """The step of the lattice that a mechanism for numbers rounds to, 1 for whole numbers; None for anything else."""
+    """The step of the lattice that a mechanism for numbers rounds to, 1 for integers; None for anything else."""
     if isinstance(thing, GeometricMechanism):
         return Fraction(1)
     lattice = getattr(thing, "lattice", getattr(getattr(thing, "inner", None), "lattice", None))

@@ -56,12 +56,12 @@ class Enclosed:
 
     @property
     def positive(self) -> bool:
-        """Whether every entry is proved to be above zero."""
+        """Return whether every entry is proved to be above zero."""
         return bool(self.scaled[self.least] > self.bound)
 
     @property
     def negative(self) -> bool:
-        """Whether some entry is proved to be below zero."""
+        """Return whether some entry is proved to be below zero."""
         return bool(self.scaled[self.least] < -self.bound)
 
 

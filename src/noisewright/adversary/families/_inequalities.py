@@ -65,12 +65,12 @@ class Target:
 
     @property
     def rounded(self) -> bool:
-        """Whether all that is known are floats."""
+        """Return whether all that is known are floats."""
         return self.member is None and self.exact is None
 
     @property
     def subnormal(self) -> bool:
-        """Whether all that is known are floats, and some of them are too small to have all their digits."""
+        """Return whether all that is known are floats, and some of them are too small to have all their digits."""
         return self.rounded and not self.in_logs and bool((np.isfinite(self.logs) & (self.logs < -667)).any())
 
     def entry(self, x: int, y: int, bits: int) -> Number:

@@ -42,7 +42,7 @@ MOST_PAIRS = 20_000
 
 
 def closed_private(a: Member, b: Member) -> Refinement | None:
-    """Whether ``b`` is at least as private as ``a`` for every metric; None where there is no closed form.
+    """Return whether ``b`` is at least as private as ``a`` for every metric; None where there is no closed form.
 
     ``a`` is geometric, response or exponential; ``b`` is one of those, or over-truncated where ``a`` is geometric. A failure
     carries the metric of ``a``, for which ``b`` needs the larger epsilon.

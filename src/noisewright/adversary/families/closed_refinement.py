@@ -88,7 +88,8 @@ class Margin:
 
 
 def closed_refined(member: Member, b: Any, order: str = "average") -> Refinement | None:
-    """Whether ``b`` (a member, mechanism, channel or rows of numbers) may replace ``member``; None without a closed form.
+    """Return whether ``b`` (a member, mechanism, channel or rows of numbers) may replace ``member``; None without a
+    closed form.
 
     ``order`` is ``average`` or ``max``, which agree here. A failure carries a :class:`GainWitness`: an adversary with two
     actions whom ``member`` tells nothing and ``b`` something. Its ``gap`` is rounded down, and so are before and after. For the
@@ -126,7 +127,7 @@ def closed_refined(member: Member, b: Any, order: str = "average") -> Refinement
 
 
 def closed_margin(member: Member, b: Any) -> Margin:
-    """The least entry of ``A^-1 B`` for a geometric, response or exponential member with epsilon above 0.
+    """The least entry of ``A^-1 B`` for a geometric, response or exponential member with epsilon greater than 0.
 
     >>> from noisewright.adversary.families.families import geometric_family, response_family
     >>> found = closed_margin(geometric_family.member(decay="1/2", size=3), response_family.member(decay="1/2", size=3))

@@ -25,19 +25,21 @@ __all__ = ["LARGEST_EPSILON", "Decay"]
 LARGEST_EPSILON = 10_000
 """Beyond this nothing is hidden, and the probabilities have thousands of digits."""
 SMALLEST_EPSILON = Fraction(1, 10**100)
-"""Below this, and above 0, nothing is told that any number of outputs could tell."""
+"""Below this, and greater than 0, nothing is told that any number of outputs could tell."""
 
 
 @dataclass(frozen=True)
 class Decay:
-    """A number above 0 and at most 1: ``exact``, or ``e**-rate`` for a fraction ``rate``; one of the two is None."""
+    """A number greater than 0 and at most 1: ``exact``, or ``e**-rate`` for a fraction ``rate``; one of the two is
+    None.
+    """
 
     exact: Fraction | None
     rate: Fraction | None
 
     @classmethod
     def of(cls, *, epsilon: Exact | None = None, decay: Exact | None = None) -> Decay:
-        """The decay of an epsilon of 0 or more, or a fraction above 0 and at most 1; give one of the two."""
+        """The decay of an epsilon of 0 or more, or a fraction greater than 0 and at most 1; give one of the two."""
         if (epsilon is None) == (decay is None):
             raise ParameterError(
                 "a member of a family needs either epsilon or decay (e to the minus epsilon), not both."

@@ -81,13 +81,13 @@ class Member:
 
     @property
     def exact(self) -> bool:
-        """Whether the probabilities are fractions."""
+        """Return whether the probabilities are fractions."""
         known = self.decay if self.family != EXPONENTIAL or self.size == 2 else self.weight
         return self.made is None and ((known is not None and known.exact is not None) or self.decay.exact == 1)
 
     @property
     def no_leak(self) -> bool:
-        """Whether all rows are known to be equal: epsilon is 0, or there is one output."""
+        """Return whether all rows are known to be equal: epsilon is 0, or there is one output."""
         return self.made is None and (self.decay.exact == 1 or len(self.outputs) == 1)
 
     @property
@@ -150,7 +150,7 @@ class Member:
             return Fraction(1)
         if low < low + y < high:
             return (1 - base) * base ** abs(x - low - y) / (1 + base)
-        past = low - x if y == 0 else x - high  # above 0 for a secret beyond that end
+        past = low - x if y == 0 else x - high  # greater than 0 for a secret beyond that end
         return 1 - base ** (past + 1) / (1 + base) if past > 0 else base ** (-past) / (1 + base)
 
     def row_sum(self, base: Number, x: int) -> Number:

@@ -53,7 +53,7 @@ def neighbours(member: Member) -> tuple[Member, Member] | None:
 
 
 def through_neighbours(member: Member, decide: Callable[[Member], Refinement]) -> Refinement | None:
-    """Whether ``member`` may replace what ``decide`` compares its argument with; None where that stays open."""
+    """Return whether ``member`` may replace what ``decide`` compares its argument with; None where that stays open."""
     found = neighbours(member)
     if found is None:
         return None

@@ -34,7 +34,7 @@ TAIL = 2.0**-TAIL_BITS
 
 @dataclass(frozen=True, eq=False)
 class CountLaw:
-    """``chances[i]`` is the probability of the whole number ``start + i``; ``left_out`` bounds the mass elsewhere."""
+    """``chances[i]`` is the probability of the integer ``start + i``; ``left_out`` bounds the mass elsewhere."""
 
     start: int
     chances: Floats

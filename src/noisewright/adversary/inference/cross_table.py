@@ -196,6 +196,6 @@ def _coded(
 
 
 def _has_order(kind: pa.DataType) -> bool:
-    """Whether values of a type come in an order that means something: numbers, moments, and true and false."""
+    """Return whether values of a type come in an order that means something: numbers, moments, and true and false."""
     named = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_temporal, pa.types.is_boolean)
     return any(of_kind(kind) for of_kind in named)

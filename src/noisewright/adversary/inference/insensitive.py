@@ -96,7 +96,8 @@ def secrecy_focussed(mechanism: Channel | Mechanism, useful: Iterable[Hashable])
 
 
 def insensitive(channel: Channel | Mechanism, to: str, tol: float = 0.0) -> Verdict:
-    """Whether a channel on pairs ``(s, u)`` gives the same law whatever the ``to`` component is: ``"secret"`` or ``"useful"``.
+    """Return whether a channel on pairs ``(s, u)`` gives the same law whatever the ``to`` component is: ``"secret"`` or
+    ``"useful"``.
 
     Entries count as the floats they are; ``tol`` allows a difference. If it fails the evidence is a :class:`SensitivePair`.
 

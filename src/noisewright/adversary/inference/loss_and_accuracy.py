@@ -57,7 +57,7 @@ class Guess:
 
     @property
     def leaks(self) -> bool:
-        """Whether the release helps at all to guess this property."""
+        """Return whether the release helps at all to guess this property."""
         return self.after - self.before > ROUNDING
 
 

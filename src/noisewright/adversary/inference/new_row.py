@@ -161,7 +161,9 @@ class NewRow:
 
     @property
     def nominal(self) -> bool:
-        """Whether the useful values have no order of their own, so that geometric noise on their places is arbitrary."""
+        """Return whether the useful values have no order of their own, so that geometric noise on their places is
+        arbitrary.
+        """
         return not self.ordered and len(self.correlation.inputs) > 2
 
     @property
@@ -227,7 +229,7 @@ class NewRow:
     ) -> Outcome:
         """The two measures, from the joint laws of the sensitive value, and of being counted, with the new row's vote."""
         most = float(self.correlation.prior.max())
-        # Sums round: nobody knows less after the release than before it, and nobody more than everything.
+        # Sums round: no one knows less after the release than before it, and no one more than everything.
         loss = min(1 / most, max(1.0, _guessed(secret, votes) / most))
         utility = min(1.0, max(self.limits.blind, _guessed(useful, votes)))
         return Outcome(place, epsilon, per, loss, utility, left_out / most)

@@ -1,7 +1,9 @@
-r"""No free lunch: promises about inference that no mechanism can keep for every correlation, each with one that breaks it.
+r"""No free lunch: guarantees about inference that no mechanism can keep for every correlation, each with one that
+breaks it.
 
-Three impossibility results, as checks. Each returns a :class:`~noisewright.core.verdict.Verdict`; where a promise is broken the
-evidence is a :class:`Counterexample`: a concrete joint distribution of the private and the useful property, re-evaluated.
+Three impossibility results, as checks. Each returns a :class:`~noisewright.core.verdict.Verdict`; where a guarantee is
+broken the evidence is a :class:`Counterexample`: a concrete joint distribution of the private and the useful property,
+re-evaluated.
 
 1. :func:`check_promise`. *Whatever is useful can be guessed with probability 1 - t, and no secret's chance grows by more than
    t.* If the useful and the private property are the same, ``2 t >= 1 - V(prior)`` is needed: with two equally likely
@@ -80,10 +82,10 @@ MOST_SHOWN = 10
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A joint distribution that breaks a promise, and the two numbers that show it.
+    """A joint distribution that breaks a guarantee, and the two numbers that show it.
 
-    ``promised`` is what the promise asks for (or what a better mechanism has), ``found`` is what the given mechanism has;
-    ``instead`` is the channel that does better, where the promise is about being best.
+    ``promised`` is what the guarantee asks for (or what a better mechanism has), ``found`` is what the given mechanism
+    has; ``instead`` is the channel that does better, where the guarantee is about being best.
     """
 
     correlation: Correlation
@@ -113,7 +115,8 @@ class Counterexample:
 
 
 def smallest_promise(prior: object, blocks: Blocks | None = None, states: Iterable[Hashable] | None = None) -> float:
-    """The smallest ``t`` that any mechanism can promise when the useful property is the private one: ``(1 - V(prior)) / 2``.
+    """The smallest ``t`` that any mechanism can guarantee when the useful property is the private one:
+    ``(1 - V(prior)) / 2``.
 
     *Accuracy at least 1 - t, and inference at most t above the prior* cannot hold below it.
 
@@ -128,7 +131,7 @@ def smallest_promise(prior: object, blocks: Blocks | None = None, states: Iterab
 def check_promise(
     channel: Channel | Mechanism, t: Exact, blocks: Blocks | None = None, prior: object = None
 ) -> Verdict:
-    """Whether a mechanism keeps both halves of the promise for a property that is useful and private at once.
+    """Return whether a mechanism keeps both halves of the guarantee for a property that is useful and private at once.
 
     *It is guessed from the release with probability at least 1 - t, and at most t more often than before.* The property is
     which block the state is in, or which state it is.
@@ -161,7 +164,8 @@ def check_promise(
 
 
 def check_utility_focussed(channel: Channel | Mechanism) -> Verdict:
-    """Whether no release leaks less than this one, whatever secret goes with its input: true of constant ones only.
+    """Return whether no release leaks less than this one, whatever secret goes with its input: true of constant ones
+    only.
 
     The evidence otherwise is the secret that says which of two inputs it is: those that are told apart best, or in a very large
     channel two that are told apart well. The constant release leaves it at 1/2.
@@ -201,7 +205,8 @@ def _farthest(matrix: Floats) -> tuple[int, int]:
 
 
 def check_secrecy_focussed(channel: Channel | Mechanism, metric: Metric | str | None = None) -> Verdict:
-    """Whether no noise of the same epsilon on the secret is more accurate, whatever useful property goes with it.
+    """Return whether no noise of the same epsilon on the secret is more accurate, whatever useful property goes with
+    it.
 
     The epsilon is the smallest that the channel has for the metric (discrete unless given). For three secrets or more the
     answer is no; the evidence has the correlation, and the mechanism that is better there as ``instead``.
@@ -242,7 +247,7 @@ def check_secrecy_focussed(channel: Channel | Mechanism, metric: Metric | str | 
 
 
 def _best_violation(seen: Channel, log_peaks: Floats) -> Counterexample:
-    """The widest gap among a few centres that promise most; among all of them if those have none."""
+    """The widest gap among a few centres that guarantee most; among all of them if those have none."""
     size = len(log_peaks)
     # A column that is a multiple of the peak at c is largest at c, so this is at least the mass of such columns.
     at_most = np.bincount(seen.matrix.argmax(axis=0), seen.matrix.max(axis=0), minlength=size)

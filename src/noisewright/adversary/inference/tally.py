@@ -1,14 +1,14 @@
 r"""A survey with a yes-or-no question: noise on every answer, or noise on the tally.
 
-``N`` people answer; the number of yeses is published. Two ways, with the same promise to every participant:
+``N`` people answer; the number of yeses is published. Two ways, with the same guarantee to every participant:
 
 - the *randomised tally*: each tells the truth with probability ``p`` and otherwise throws a fair coin, and what they say is
   counted. Of ``k`` true yeses it is the sum of two binomials, ``Bin(k, (1+p)/2)`` and ``Bin(N-k, (1-p)/2)``;
-- the *noisy tally*: somebody who is trusted counts, and adds truncated geometric noise with ``a = (1-p)/(1+p)``.
+- the *noisy tally*: someone who is trusted counts, and adds truncated geometric noise with ``a = (1-p)/(1+p)``.
 
 **Guarantee.** Both are exactly ``ln((1+p)/(1-p))``-private for Hamming distance between the lists of answers: ln 3 for
-``p = 1/2``. The promise is the same, what is learned is not: seen through the tally alone, the randomised one is a
-post-processing of the noisy one, for every ``N`` and ``p``, and so it tells everybody less about everything.
+``p = 1/2``. The guarantee is the same, what is learned is not: seen through the tally alone, the randomised one is a
+post-processing of the noisy one, for every ``N`` and ``p``, and so it tells everyone less about everything.
 
 **Why.** Write laws of tallies as polynomials: a yes is ``A = (1-r) + r z`` and a no ``B = r + (1-r) z`` with ``r = (1+p)/2``; row
 ``k`` of the randomised tally is ``A^k B^(N-k)``. The inverse of the truncated geometric has three diagonals, and an inner row
@@ -104,7 +104,7 @@ class TallySurvey:
 
     @property
     def epsilon(self) -> float:
-        """The promise to every participant, per answer that differs (Hamming distance), rounded up."""
+        """The guarantee to every participant, per answer that differs (Hamming distance), rounded up."""
         return float_up(Fraction(log_bounds(1 / self.decay, 80)[1], 2**80))
 
     @property
@@ -125,7 +125,7 @@ class TallySurvey:
     def randomised(self) -> Channel:
         """The randomised tally as a channel from true to published tallies."""
         likely, unlikely = (math.log(1 / (1 + self.decay)), math.log(self.decay / (1 + self.decay)))
-        logs = np.zeros((1, 1))  # nobody has answered, and the tally is 0
+        logs = np.zeros((1, 1))  # no one has answered, and the tally is 0
         for _ in range(self.participants):
             # Row k: k of those so far mean yes. One more who means no; and, for a new last row, one more who means yes.
             logs = np.vstack((_one_more(logs, likely, unlikely), _one_more(logs[-1:], unlikely, likely)))
@@ -168,7 +168,7 @@ def randomised_tally(participants: int, truth: Exact = Fraction(1, 2)) -> Rows:
     """
     survey = TallySurvey(participants, truth)
     right = 1 / (1 + survey.decay)
-    yes, no = (1 - right, right), (right, 1 - right)  # whoever means yes, whoever means no: (says no, says yes)
+    yes, no = (1 - right, right), (right, 1 - right)  # anyone who means yes, anyone who means no: (says no, says yes)
     halves = [(_power(yes, k), _power(no, k)) for k in range(participants + 1)]
     return tuple(_product(halves[k][0], halves[participants - k][1]) for k in range(participants + 1))
 

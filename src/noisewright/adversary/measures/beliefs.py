@@ -1,13 +1,13 @@
-r"""What a privacy promise means for somebody's beliefs, whatever they believed before.
+r"""What a privacy guarantee means for someone's beliefs, whatever they believed before.
 
 For the posterior ``delta`` after any output of a channel that is private for ``epsilon`` times ``d``:
 
 * *odds bound*: ``delta_x / delta_x' <= e^(epsilon d(x,x')) pi_x / pi_x'`` for any two secrets of positive prior probability;
 * *ball bound*: if all possible secrets lie within distance ``r`` of ``x``, then ``delta_x <= e^(epsilon r) pi_x``.
 
-Required for **all** priors, each of the two says the same as the promise. Checked at **one** prior, the ball bound proves
-nothing: at the uniform prior beliefs in one of two secrets cannot even double, however bad the channel is.
-:func:`revealing_prior` gives the prior of somebody for whom the bound is nearly reached.
+Required for **all** priors, each of the two says the same as the guarantee. Checked at **one** prior, the ball bound
+proves nothing: at the uniform prior beliefs in one of two secrets cannot even double, however bad the channel is.
+:func:`revealing_prior` gives the prior of someone for whom the bound is nearly reached.
 
 >>> from noisewright.core.channels.channel import Channel
 >>> noisy = Channel([[0.9, 0.1], [0.1, 0.9]], inputs=["well", "ill"])
@@ -164,10 +164,11 @@ def largest_growth(channel: Channel | Mechanism, prior: object = None, metric: M
 
 
 def revealing_prior(channel: Channel | Mechanism, metric: Metric | None = None, belief: float = 1e-6) -> Prior:
-    """The prior of somebody who knows that the secret is one of the two that the channel tells apart best, and hardly
+    """The prior of someone who knows that the secret is one of the two that the channel tells apart best, and hardly
     believes in the first of them: that belief can grow by nearly the whole factor ``e^(epsilon d)``.
 
-    As ``belief`` goes to 0 the growth goes to the factor, which is why the ball bound for all priors is the promise itself.
+    As ``belief`` goes to 0 the growth goes to the factor, which is why the ball bound for all priors is the guarantee
+    itself.
     """
     if isinstance(belief, bool) or not isinstance(belief, (int, float)) or not 0 < belief < 1:
         raise ParameterError("belief must be a number above 0 and below 1.")
@@ -192,7 +193,7 @@ def _within_support(channel: Channel, belief: Floats, metric: Metric) -> Audit:
 
 
 def _ball(epsilon: float, radius: float) -> float:
-    if math.isinf(radius):  # whatever epsilon is: nothing is promised between secrets infinitely far apart
+    if math.isinf(radius):  # whatever epsilon is: nothing is guaranteed between secrets infinitely far apart
         return math.inf
     if radius == 0:
         return 1.0

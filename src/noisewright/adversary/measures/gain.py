@@ -56,7 +56,7 @@ class Gain(ActionTable):
 
     @property
     def signed(self) -> bool:
-        """Whether some action at some secret is worth less than nothing."""
+        """Return whether some action at some secret is worth less than nothing."""
         return self._blocks is None and bool((self.matrix < 0).any())
 
     @property

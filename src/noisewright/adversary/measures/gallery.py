@@ -166,8 +166,8 @@ def as_gain(gain: object, secrets: Sequence[Hashable]) -> Gain:
     """The gain over these secrets that a name, a matrix, a function of (action, secret), a loss, a metric or a
     :class:`Gain` stands for.
 
-    Text is ``identity``, ``property:a,b`` (the secrets that have it; ``property:3..7`` for a range of whole numbers)
-    or ``metric:line``.
+    Text is ``identity``, ``property:a,b`` (the secrets that have it; ``property:3..7`` for a range of integers) or
+    ``metric:line``.
     """
     names = gain_labels(secrets)
     if isinstance(gain, Gain):
@@ -191,7 +191,9 @@ def as_gain(gain: object, secrets: Sequence[Hashable]) -> Gain:
 
 
 def is_belief_function(gain: object) -> TypeGuard[Callable[[Floats], float]]:
-    """Whether this is a function of one argument, a vulnerability ``V(belief)`` itself, and not ``g(action, secret)``."""
+    """Return whether this is a function of one argument, a vulnerability ``V(belief)`` itself, and not
+    ``g(action, secret)``.
+    """
     if isinstance(gain, (Gain, Loss, Metric, str)) or not callable(gain):
         return False
     try:
@@ -240,7 +242,7 @@ def _named(text: str, secrets: tuple[Hashable, ...]) -> Gain:
 
 
 def _members(text: str, secrets: tuple[Hashable, ...]) -> list[Hashable]:
-    """The secrets that text names: by their own spelling, parted by commas, or as a range of whole numbers.
+    """The secrets that text names: by their own spelling, parted by commas, or as a range of integers.
 
     A spelling with a comma stands alone, or in double quotes.
     """
@@ -299,7 +301,9 @@ def _all_in_blocks(inside: list[bool]) -> None:
 
 
 def _places_of(missing: list[bool]) -> str:
-    """Which secrets are missing, by their places: secrets may be values of somebody's table, which no message repeats."""
+    """Which secrets are missing, by their places: secrets may be values of someone's table, which no message
+    repeats.
+    """
     first = (
         f"the {'first of them is the ' if sum(missing) > 1 else ''}one at place {missing.index(True)}, counted from 0"
     )
@@ -309,5 +313,5 @@ def _places_of(missing: list[bool]) -> str:
 def _answers(function: Callable[[Any], Any], secrets: tuple[Hashable, ...], what: str) -> list[Any]:
     try:
         return [function(x) for x in secrets]
-    except Exception as problem:  # whatever somebody else's function raises
+    except Exception as problem:  # whatever someone else's function raises
         raise ParameterError(f"{what} must have an answer for every secret ({type(problem).__name__}).") from None

@@ -5,7 +5,7 @@ block is ``L_A <= 1 + eps``, and *Delta-revealing* for a partition T (say, topic
 names the right A-block with probability at most ``(1 + eps) V_A(pi)``, and the best reader the right T-block with
 ``(1 + Delta) V_T(pi)``. Post-processing keeps what is hidden hidden, and can only lose what is revealed.
 
-Not everything can be had. If every A-block lies inside a T-block, whoever knows A knows T, and
+Not everything can be had. If every A-block lies inside a T-block, anyone who knows A knows T, and
 
 .. math:: L_A \;\ge\; L_T \, \frac{V_T(\pi)}{c \, V_A(\pi)}
 

@@ -88,7 +88,9 @@ def trivial(pair: Pair) -> tuple[str, PostProcessing] | None:
 
 
 def _same(first: Read, second: Read) -> bool:
-    """Whether the two are known to be one channel: by their fractions, by the floats given, or as one mechanism."""
+    """Return whether the two are known to be one channel: by their fractions, by the floats given, or as one
+    mechanism.
+    """
     if first.exact is not None or second.exact is not None:
         return first.exact == second.exact
     if first.rounded_from is not None or second.rounded_from is not None:

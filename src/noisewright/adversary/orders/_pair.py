@@ -30,7 +30,7 @@ class Pair:
 
     @property
     def exact(self) -> bool:
-        """Whether both are known exactly."""
+        """Return whether both are known exactly."""
         return self.first.exact is not None and self.second.exact is not None
 
     @cached_property

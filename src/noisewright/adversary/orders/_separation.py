@@ -105,7 +105,9 @@ def pair_direction(a: Columns, x: int, other: int) -> Vector | None:
 
 
 def _far(gap: Fraction, direction: Vector, a: Columns, b: Columns, tol: float) -> bool:
-    """Whether a direction in floats shows that both orders fail by more than ``tol``, so that nothing else need be tried."""
+    """Return whether a direction in floats shows that both orders fail by more than ``tol``, so that nothing else need
+    be tried.
+    """
     if gap <= rounding_slack(a.given, b.given) or 2 * gap / len(b.given.outputs) <= Fraction(tol):
         return False
     reach = gap_of_posterior(direction, a.given, b.given)[0]

@@ -57,7 +57,8 @@ MOST_ENTRIES = 1_000_000
 def average_refined(
     a: Any, b: Any, tol: float = 1e-8, *, direction: str = FORWARD, pair: Callable[[], Pair] | None = None
 ) -> Refinement:
-    """Whether ``b`` may replace ``a`` against every gain and prior; a channel, a mechanism, a member or rows of numbers each.
+    """Return whether ``b`` may replace ``a`` against every gain and prior; a channel, a mechanism, a member or rows of
+    numbers each.
 
     ``tol`` is the largest entry that may be off where floats are compared. The witness is a :class:`PostProcessing` where
     it holds and a :class:`GainWitness` where it fails.
@@ -103,7 +104,7 @@ def _within(made: PostProcessing) -> Decision:
 
 
 def _clear(witness: GainWitness, pair: Pair) -> bool:
-    """Whether a gap in floats is beyond rounding and shows a miss of more than ``tol`` in some entry.
+    """Return whether a gap in floats is beyond rounding and shows a miss of more than ``tol`` in some entry.
 
     A gain in ``[0, 1]`` gains at most ``k/2`` times the worst entry by which B, with k outputs, misses a refinement.
     """

@@ -218,7 +218,7 @@ def _implied(stronger: Refinement, weaker: Refinement) -> Refinement:
 def _refuted(weaker: Refinement, stronger: Refinement, pair: Callable[[], Pair]) -> Refinement:
     """The stronger order fails where the weaker does, also where each entry alone is within the tolerance.
 
-    A rare output hardly changes an average, but whoever sees it may know everything.
+    A rare output hardly changes an average, but anyone who sees it may know everything.
     """
     if weaker.status != FAILS or stronger.status not in (WITHIN, UNDECIDED):
         return stronger

@@ -75,7 +75,7 @@ class MeanWitness:
 
 
 def earth_move(first: Hyper, second: Hyper, tol: float = 1e-8, *, direction: str = FORWARD) -> Refinement:
-    """Whether the second hyper refines the first; the witness is a :class:`Transport` where it does.
+    """Return whether the second hyper refines the first; the witness is a :class:`Transport` where it does.
 
     Where it does not, the witness is a :class:`MeanWitness` if the means differ, otherwise the :class:`GainWitness` of the
     channels behind the hypers, on the secrets that the prior does not leave out.

@@ -70,7 +70,7 @@ class MixtureWitness:
 def max_refined(
     a: Any, b: Any, tol: float = 1e-8, *, direction: str = FORWARD, pair: Callable[[], Pair] | None = None
 ) -> Refinement:
-    """Whether ``b`` may replace ``a`` against every quasi-convex vulnerability at the worst output.
+    """Return whether ``b`` may replace ``a`` against every quasi-convex vulnerability at the worst output.
 
     The witness is a :class:`MixtureWitness` (or a post-processing) where it holds and a :class:`PosteriorWitness` where it fails.
     """
@@ -127,7 +127,7 @@ _SOLVED = "every posterior of the new one is a mixture of those of the old one, 
 
 
 def _clear(witness: PosteriorWitness, pair: Pair) -> bool:
-    """Whether a gap in floats is beyond rounding and shows a miss of more than ``tol`` in some entry."""
+    """Return whether a gap in floats is beyond rounding and shows a miss of more than ``tol`` in some entry."""
     size = sum(abs(v) for v in witness.direction)
     return witness.gap > posterior_slack(pair.first, pair.second) and witness.gap / size > Fraction(pair.tol)
 

@@ -59,7 +59,9 @@ MOST_CLOSE = 50_000
 
 
 def privacy_refined(a: Any, b: Any, tol: float = 1e-8, *, direction: str = FORWARD) -> Refinement:
-    """Whether every guarantee of ``a``, for whatever metric, is one of ``b``; ``tol`` is in units of epsilon, for floats."""
+    """Return whether every guarantee of ``a``, for whatever metric, is one of ``b``; ``tol`` is in units of epsilon,
+    for floats.
+    """
     check_tolerance(tol)
     member, other = as_member(a), as_member(b)
     closed = None if member is None or other is None else closed_private(member, other)
@@ -110,7 +112,7 @@ class _Known:
 
     @property
     def provable(self) -> bool:
-        """Whether two distances can be compared beyond floats."""
+        """Return whether two distances can be compared beyond floats."""
         return self.given.exact is not None or self.member is not None
 
     def distances(self) -> Floats:
@@ -134,7 +136,7 @@ def _sign(first: _Known, second: _Known, i: int, j: int) -> int | None:
 
 
 def metric_refined(a: Any, b: Any, metric: Metric | str, tol: float = 1e-8, *, direction: str = FORWARD) -> Refinement:
-    """Whether the smallest epsilon of ``b`` for ``metric`` is at most that of ``a``."""
+    """Return whether the smallest epsilon of ``b`` for ``metric`` is at most that of ``a``."""
     check_tolerance(tol)
     measure = named_metric(metric) if isinstance(metric, str) else as_metric(metric)
     first, second = read(a), read(b)
@@ -200,8 +202,8 @@ def _ratio(given: Read, i: int, j: int) -> Fraction | float:
 def _own_metric(known: _Known, second: Read, mine: Floats, i: int, j: int) -> MetricWitness:
     """The first channel's metric with its two epsilons, and the output of the second at which the pair shows.
 
-    For its own metric a channel needs epsilon 1 by definition, or 0 where no two secrets are at a finite distance above 0. The
-    pair is known to be farther apart in the second, if only by less than floats show.
+    For its own metric a channel needs epsilon 1 by definition, or 0 where no two secrets are at a finite distance
+    greater than 0. The pair is known to be farther apart in the second, if only by less than floats show.
     """
     first = known.given
     table = Table(np.maximum(mine, mine.T), first.inputs, name=OWN)
@@ -222,7 +224,9 @@ Needs = dict[Fraction, Fraction]
 
 
 def _at_least(first: Read, second: Read, metric: Metric) -> bool | None:
-    """Whether ``max ln(ratio) / d`` of the first is at least that of the second; None where it takes too long to tell."""
+    """Return whether ``max ln(ratio) / d`` of the first is at least that of the second; None where it takes too long to
+    tell.
+    """
     needs: list[Needs] = []
     for given in (first, second):
         found = _needs(given, metric)
@@ -254,7 +258,7 @@ def _needs(given: Read, metric: Metric) -> Needs | None:
 
 
 def _compare(have: tuple[Fraction, Fraction], need: tuple[Fraction, Fraction]) -> bool | None:
-    """Whether ``ln r / d >= ln s / e`` for ``(d, r)`` and ``(e, s)``."""
+    """Return whether ``ln r / d >= ln s / e`` for ``(d, r)`` and ``(e, s)``."""
     (d, r), (e, s) = have, need
     if d == e:
         return r >= s

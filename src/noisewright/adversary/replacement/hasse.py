@@ -44,7 +44,7 @@ class Hasse:
     edges: tuple[tuple[str, str], ...]
 
     def above(self, safer: str, than: str) -> bool:
-        """Whether the mechanism called ``safer`` may replace the one called ``than``."""
+        """Return whether the mechanism called ``safer`` may replace the one called ``than``."""
         group = {name: node[0] for node in self.nodes for name in node}
         reached = {group[than]}
         while grown := {b for a, b in self.edges if a in reached} - reached:

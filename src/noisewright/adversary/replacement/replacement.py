@@ -146,7 +146,8 @@ def safe_replacement(a: Any, family: Family | str, *, order: str = "average", ac
 
 
 def may_replace(a: Any, b: Any, order: str = "average", tol: float = 1e-8) -> Refinement:
-    """Whether ``b`` may replace ``a`` under one order, by the cheapest decision that there is for the two; ``tol`` is for floats.
+    """Return whether ``b`` may replace ``a`` under one order, by the cheapest decision that there is for the two;
+    ``tol`` is for floats.
 
     >>> from noisewright.adversary.families.families import response_family
     >>> print(may_replace(response_family.member(epsilon=2, size=9), response_family.member(epsilon=1, size=9), "max").status)

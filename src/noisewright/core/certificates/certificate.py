@@ -50,11 +50,11 @@ class Stating(Protocol):
 
     @property
     def epsilon(self) -> Fraction:
-        """The promised epsilon, exactly."""
+        """The guaranteed epsilon, exactly."""
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised, in floats."""
+        """What is guaranteed, in floats."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,8 @@ class Certificate:
         proof: Mapping[str, Any],
         **more: Any,
     ) -> Certificate:
-        """What a mechanism promises by its name, epsilon and metric; ``rng`` is what it draws from, None for a release.
+        """What a mechanism guarantees by its name, epsilon and metric; ``rng`` is what it draws from, None for a
+        release.
 
         ``more`` is as in :meth:`build`.
         """
@@ -227,7 +228,7 @@ class Certificate:
 
     @property
     def simulated(self) -> bool:
-        """Whether the certificate says that its draws are not for release."""
+        """Return whether the certificate says that its draws are not for release."""
         return checker.simulated(self.document["randomness"])
 
     @property

@@ -8,7 +8,7 @@ secret depends on the metric between two of them:
 metric           what a part must prove                                 epsilon of the whole
 ===============  =====================================================  ============================================
 ``hamming``      a loss between any two of finitely many values, or     the largest loss of a part
-                 of all whole numbers that noise is clamped to
+                 of all integers that noise is clamped to
 ``manhattan``    a loss for each unit of the line, or of manhattan      the largest loss for a unit
 ``discrete``     a loss between any two of finitely many values         the sum of all losses; deltas add up as well
 ``matched``      a loss for each unit of distance between words         the largest; distances of matched words add up

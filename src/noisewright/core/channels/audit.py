@@ -161,7 +161,7 @@ def smallest_epsilon(
     with np.errstate(divide="ignore"):
         logs = numbers[[first, second]] if exact_logs else _finite(np.log(given[[first, second]]))
     losses = np.abs(logs[0] - logs[1])
-    # Of outputs that tell the pair apart equally well, but for rounding, the likeliest says most.
+    # Of outputs that tell the pair apart equally well, except for rounding, the likeliest says most.
     column = int(np.where(losses >= losses.max() * (1 - 1e-12), logs.max(axis=0), -np.inf).argmax())
     if logs[0, column] < logs[1, column]:
         first, second, logs = second, first, logs[::-1]
@@ -326,7 +326,7 @@ def _quotients(losses: Floats, distances: Floats) -> Floats:
 
 
 def _promised(distances: Floats, within: float | None) -> NDArray[np.bool_]:
-    """The pairs that are promised anything."""
+    """The pairs that are guaranteed anything."""
     if within is not None:
         if not is_number(within):
             raise ParameterError(f"within must be a distance, a number that is 0 or more, not {type(within).__name__}.")
@@ -346,7 +346,7 @@ def _factors(below: float, exact: Fraction, distances: Floats) -> Floats:
 
 
 def _excesses(matrix: Floats, below: float, exact: Fraction, distances: Floats, promised: NDArray[np.bool_]) -> Floats:
-    """``sum_y max(C[x,y] - e^(epsilon d) C[x',y], 0)`` for every promised pair, rounded up."""
+    """``sum_y max(C[x,y] - e^(epsilon d) C[x',y], 0)`` for every guaranteed pair, rounded up."""
     factors = _factors(below, exact, distances)
     sums = [np.maximum(_gaps(row, factors[x], matrix), 0.0).sum(axis=1) for x, row in enumerate(matrix)]
     return np.where(promised, np.array(sums) * (1 + (matrix.shape[1] + 16) * 2.0**-53), 0.0)

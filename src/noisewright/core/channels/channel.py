@@ -137,7 +137,7 @@ class Channel:
 
     @property
     def has_logs(self) -> bool:
-        """Whether the channel was built from log-probabilities, which say more than floats near zero."""
+        """Return whether the channel was built from log-probabilities, which say more than floats near zero."""
         return self._logs is not None
 
     def row(self, secret: Label) -> Floats:
@@ -169,7 +169,7 @@ class Channel:
     def __repr__(self) -> str:
         return f"Channel({len(self.inputs)} secrets to {len(self.outputs)} outputs)"
 
-    # What it promises ------------------------------------------------------------------------------------------
+    # What it guarantees ------------------------------------------------------------------------------------------
 
     def epsilon(self, metric: Metric | None = None) -> Audit:
         """The smallest epsilon with ``C[x,y] <= exp(epsilon d(x,x')) C[x',y]`` everywhere, and the worst case."""
@@ -227,7 +227,7 @@ class Channel:
         return Channel(self.push().reduce(tolerance).joint() * len(self.inputs), self.inputs)
 
     def equivalent(self, other: Channel, tolerance: float = 1e-9) -> bool:
-        """Whether no adversary can tell the two channels' leakage apart."""
+        """Return whether no adversary can tell the two channels' leakage apart."""
         self._same_secrets(other)
         return self.push().equivalent(other.push(), tolerance)
 

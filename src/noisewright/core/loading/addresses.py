@@ -1,9 +1,9 @@
 """Tables of addresses: things that are found by name and imported when they are first asked for.
 
-An address is ``"package.module:NAME"``. The house has its own; other packages add theirs by entry points of a group, and a
-program adds things that live only as long as it does. Two providers of one name is an error, never a silent choice: whoever asks
-for that name is told, and so is whoever lists all (:attr:`Addresses.problems`). The names of others, and the house's own, are
-found all the same.
+An address is ``"package.module:NAME"``. The house has its own; other packages add theirs by entry points of a group,
+and a program adds things that live only as long as it does. Two providers of one name is an error, never a silent
+choice: anyone who asks for that name is told, and so is anyone who lists all (:attr:`Addresses.problems`). The names of
+others, and the house's own, are found all the same.
 
 >>> Addresses("noisewright.examples", "example", {"pi": "math:pi"}).load("pi")
 3.141592653589793
@@ -38,7 +38,7 @@ class Addresses:
 
     @property
     def own(self) -> tuple[str, ...]:
-        """The names of the house itself, in their order; nobody else is asked."""
+        """The names of the house itself, in their order; no one else is asked."""
         return tuple(self._own)
 
     @property
@@ -47,7 +47,7 @@ class Addresses:
         return tuple(self._problems.values()) if self._entry_points is not None else ()
 
     def load(self, name: str) -> Any:
-        """What a name leads to; a :class:`KeyError` for a name that nobody offers."""
+        """What a name leads to; a :class:`KeyError` for a name that no one offers."""
         if name in self._added:
             return self._added[name]
         if name not in self._loaded:
@@ -78,7 +78,7 @@ class Addresses:
         return {name: self.provider(name) for name in sorted(names) if name in self and name not in self._own}
 
     def __contains__(self, name: object) -> bool:
-        """Whether asking for a name makes sense: also where the answer is what is wrong with it."""
+        """Return whether asking for a name makes sense: also where the answer is what is wrong with it."""
         return name in self._own or name in self._added or name in self._entry_points or name in self._problems
 
     def __iter__(self) -> Iterator[str]:

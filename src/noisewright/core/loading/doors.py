@@ -45,7 +45,7 @@ def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
 
 
 def _nearest(name: str, package: str) -> str:
-    """The public name that somebody may have meant."""
+    """The public name that someone may have meant."""
     from noisewright.core.choices import nearest_name
 
     if name.startswith("_"):
@@ -95,7 +95,7 @@ class _Later(ModuleType):
 
 
 def later(module: str, part: str | None = None) -> Any:
-    """A module of somebody else's that is slow to load: it is imported when something of it is first asked for.
+    """A module of someone else's that is slow to load: it is imported when something of it is first asked for.
 
     ``part``: a module that loads faster and has some of its names, where it is there.
 

@@ -106,7 +106,8 @@ def guided(make: Callable[P, R]) -> Callable[P, R]:
 
 
 def meant(given: str, known: Sequence[str]) -> str | None:
-    """The parameter that somebody means by a name of another library, or by one that is much like it; None if there is none.
+    """The parameter that someone means by a name of another library, or by one that is much like it; None if there is
+    none.
 
     >>> meant("upper", ["within", "outside"]), meant("labels", ["categories"]), meant("epsilom", ["epsilon"])
     ('within', 'categories', 'epsilon')

@@ -45,7 +45,7 @@ def hints_of(constructor: Callable[..., Any], described: bool = False) -> dict[s
 
 
 def is_choice(hint: Any) -> bool:
-    """Whether a type is a list of words."""
+    """Return whether a type is a list of words."""
     return typing.get_origin(hint) is typing.Literal
 
 

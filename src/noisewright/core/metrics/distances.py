@@ -4,7 +4,7 @@ Three shapes cover everything, and each needs only as many comparisons as it mus
 
 * ``uniform``: one distance for every pair; a column is private if its largest entry is, against its smallest;
 * ``line``: coordinates; distances add up along the line, so neighbours suffice;
-* ``table``: every pair on its own; ``None`` stands for an infinite distance, which promises nothing.
+* ``table``: every pair on its own; ``None`` stands for an infinite distance, which guarantees nothing.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class TableDistances:
 
     @classmethod
     def whole(cls, matrix: NDArray[np.float64]) -> TableDistances:
-        """Floats that hold whole numbers."""
+        """Floats that hold integers."""
         return cls(len(matrix), tuple(Fraction(int(v)) for v in _above(matrix)))
 
     @classmethod

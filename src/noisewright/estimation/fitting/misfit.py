@@ -6,10 +6,10 @@ A wrong file, a changed setting or respondents who do not follow the rules often
 
 .. math:: P\bigl(N D(q\|m) \ge t\bigr) \le e^{d - t}\, (t/d)^d .
 
-The true population explains the reports no better than the best one does. So with ``t`` the relative entropy that is left at the
-best population, certified from below, this bounds the chance of reports that fit as badly. Several mechanisms, each with its own
-reports, multiply these moments, and their ``d`` add up. The bound is never below the chance, and for many outputs far above
-it: silence proves nothing.
+The true population explains the reports no better than the best one does. Therefore, with ``t`` the relative entropy
+that is left at the best population, certified from below, this bounds the chance of reports that fit as badly. Several
+mechanisms, each with its own reports, multiply these moments, and their ``d`` add up. The bound is never below the
+chance, and for many outputs far above it: silence proves nothing.
 
 >>> import numpy as np
 >>> coin = np.array([[3, 1], [1, 3]]) / 4                       # nobody's chance of a yes is below 1/4

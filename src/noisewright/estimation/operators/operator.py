@@ -71,7 +71,7 @@ class Operator(Protocol):
 
     @property
     def positive(self) -> bool:
-        """Whether products only add positive numbers, so that each entry is right in relation to itself."""
+        """Return whether products only add positive numbers, so that each entry is right in relation to itself."""
 
     def forward_error(self, p: Floats) -> float:
         """An absolute error of each entry of ``forward(p)`` besides; 0 where ``positive``."""

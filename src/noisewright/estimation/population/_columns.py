@@ -93,7 +93,7 @@ def length_of(values: Any) -> int:
 
 
 def _is_table(values: Any) -> bool:
-    """Whether something is a table of Arrow, pandas, polars or DuckDB."""
+    """Return whether something is a table of Arrow, pandas, polars or DuckDB."""
     return isinstance(values, (pa.Table, pa.RecordBatch)) or hasattr(type(values), "columns")
 
 
@@ -144,7 +144,9 @@ def _numbers_among(values: list[Any]) -> NDArray[np.float64] | None:
 
 
 def _signed(given: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers with a sign, so that nothing wraps around; those too large for it are beyond all outputs as floats too."""
+    """Integers with a sign, so that nothing wraps around; those too large for it are beyond all outputs as floats
+    too.
+    """
     if given.dtype.kind == "i" or (given.dtype.kind == "u" and given.dtype.itemsize < 8):
         return given.astype(np.int64, copy=False)
     return given if given.dtype.kind == "f" else given.astype(np.float64)

@@ -52,7 +52,7 @@ def bent(intervals: str | None, method: str) -> tuple[str, ...]:
 
 
 def about_the_fit(how: Fitting, q: Floats, fit: Fit) -> list[str]:
-    """Whether other populations fit as well, and what floats or noise make of this one."""
+    """Return whether other populations fit as well, and what floats or noise make of this one."""
     operator, found = how.operator, list[str]()
     sharp = how.method != "inversion" and fit.likelihood.gap <= SHARP
     if sharp:

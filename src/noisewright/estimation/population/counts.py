@@ -55,7 +55,7 @@ class Outputs(Protocol):
 
     @property
     def numbers(self) -> bool:
-        """Whether all of them are numbers, so that a column of text is of the wrong kind."""
+        """Return whether all of them are numbers, so that a column of text is of the wrong kind."""
 
     def positions(self, values: Any) -> Positions:
         """The number of each report, -1 for what is not an output."""
@@ -150,7 +150,7 @@ def _checked(given: Counts, tally: Tally, empty: bool) -> Counts:
 
 
 class WholeNumbers:
-    """The outputs ``low .. high``; ``clamp`` moves whole numbers beyond to the nearer end first."""
+    """The outputs ``low .. high``; ``clamp`` moves integers beyond to the nearer end first."""
 
     numbers = True
 

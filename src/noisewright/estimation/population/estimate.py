@@ -12,7 +12,7 @@ Reports of a known mechanism are counted, and the population of secrets that exp
 ===============  ======================================================================================================
 
 Every answer carries a certificate of how far it is from the best likelihood. Estimation only looks at reports that are
-private already, so it changes nothing about the promise made to those who gave them.
+private already, so it changes nothing about the guarantee made to those who gave them.
 
 >>> from noisewright.mechanisms.categories.response import randomised_response
 >>> smoker = randomised_response(["no", "yes"], epsilon="1.0986")
@@ -185,7 +185,7 @@ class _Update:
 
     @property
     def is_steered(self) -> bool:
-        """Whether something was said that is about this method alone."""
+        """Return whether something was said that is about this method alone."""
         return self.start is not None or bool(self.smoothing or self.accelerate)
 
     def fitting(self, method: str, counted: _Counted) -> Fitting:
@@ -359,7 +359,9 @@ def _together(models: Sequence[Model], counts: Sequence[Counts], total: int) -> 
 
 
 def _promise(models: Sequence[Model]) -> str | None:
-    """What each report promises; where that is known of some mechanisms only, it is said of the others that it is not."""
+    """What each report guarantees; where that is known of some mechanisms only, it is said of the others that it is
+    not.
+    """
     if not any(model.promise for model in models):
         return None
     return "; ".join(dict.fromkeys(model.promise or "no promise known" for model in models))

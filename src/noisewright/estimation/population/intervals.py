@@ -11,8 +11,8 @@ that tells most has by itself that must not be too few reports.
 
 ``bootstrap``: reports are drawn again from their own shares, the whole estimator is run on each draw, and the interval
 is between quantiles of what comes out. It shows how much the estimate itself varies. For the unbiased estimate and for
-most likely populations inside the simplex it covers as promised; for an estimate that was stopped early or lies on the
-boundary, which is biased, it may cover less, and the asymptotic one is the honest one.
+most likely populations inside the simplex it covers as guaranteed; for an estimate that was stopped early or lies on
+the boundary, which is biased, it may cover less, and the asymptotic one is the honest one.
 
 **Together.** Where each of 20 intervals covers at a confidence of 0.95, some of them leaves its share out more often than not.
 ``joint`` intervals all hold at once with the probability given. The asymptotic ones divide what may go wrong (Bonferroni):
@@ -125,7 +125,7 @@ def tail_interval(
     tail = (1 - as_confidence(confidence)) / (2 if either else 2 * math.e)
     wide = np.maximum(most - least, np.finfo(np.float64).tiny)
     number = reports * np.clip((mean - least) / wide, 0, 1)
-    # Rounded outwards; a number that is whole but for the rounding of floats is that number.
+    # Rounded outwards; a number that is whole except for the rounding of floats is that number.
     whole = np.abs(number - np.rint(number)) < 1e-6
     below, above = (np.where(whole, np.rint(number), cut(number)) for cut in (np.floor, np.ceil))
     low, high = _lower_end(below, reports, tail), 1 - _lower_end(reports - above, reports, tail)
@@ -202,7 +202,9 @@ def shared_confidence(confidence: float, intervals: int) -> float:
 
 
 def needs_tails(reports: int, confidence: float, either: bool) -> bool:
-    """Whether a joint interval takes :func:`tail_interval`: where it is exact, and where the normal law has too few reports."""
+    """Return whether a joint interval takes :func:`tail_interval`: where it is exact, and where the normal law has too
+    few reports.
+    """
     return reports <= MOST_EXACT and (either or reports < FEW * quantile(confidence) ** 2)
 
 

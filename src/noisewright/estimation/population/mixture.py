@@ -16,8 +16,8 @@ All mechanisms must be about the same secrets, and the estimate takes it that th
 that the choice of a mechanism does not depend on the secret. The name of the mechanism is told in the clear, and no mechanism
 hides it.
 
-**Every report keeps the promise of its own mechanism**; the mixture as a whole promises no more than the weakest of them, and
-several reports of one person add up.
+**Every report keeps the guarantee of its own mechanism**; the mixture as a whole guarantees no more than the weakest of
+them, and several reports of one person add up.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Part:
 
     @property
     def promise(self) -> str | None:
-        """What was promised to those who gave these reports, where it is known."""
+        """What was guaranteed to those who gave these reports, where it is known."""
         return self.maker.promise if isinstance(self.maker, Model) else str(self.maker.guarantee)
 
     @property
@@ -124,7 +124,8 @@ class Mixture:
     def split(self, by: pa.Array, times: NDArray[np.int64] | None = None) -> Iterator[tuple[Part, NDArray[np.bool_]]]:
         """Whose rows are whose, by a column of names: each mechanism that is named, with a mask of its rows.
 
-        Names are compared as text, as a command line gives them: whole numbers in their plain spelling, ``true`` and ``false``.
+        Names are compared as text, as a command line gives them: integers in their plain spelling, ``true`` and
+        ``false``.
         """
         places = pc.fill_null(pc.index_in(_text(by), value_set=self._names), -1).to_numpy(zero_copy_only=False)
         strange = places < 0
@@ -170,7 +171,7 @@ class Mixture:
 
     @property
     def promise(self) -> str | None:
-        """What each report promises: one sentence where all promise the same, otherwise one for each mechanism."""
+        """What each report guarantees: one sentence where all guarantee the same, otherwise one for each mechanism."""
         used = [part for part in self.parts if part.rows]
         if len({part.promise for part in used}) == 1:
             return used[0].promise

@@ -6,11 +6,11 @@ delta)``-private for the discrete metric if and only if ``(1 - delta)/(q + m - 1
 (m-1) q))``. The left end lies least often of all private mechanisms
 (:func:`noisewright.optimality.extreme.response.optimal_response` draws from it, proved).
 
-**Sufficient sets.** For two neighbouring databases only the outputs that are likelier under the first can break the
-promise; where the normaliser is the same for both, those with equal utility difference stand or fall together, and with
-``delta = 0`` each such *level* decides for itself. Ties are decided exactly: for rational utilities two sums of
-exponentials are equal only if they have the same terms (Lindemann and Weierstrass), so no rounding makes an output likelier
-that is not.
+**Sufficient sets.** For two neighbouring databases only the outputs that are more likely under the first can break the
+guarantee; where the normaliser is the same for both, those with equal utility difference stand or fall together, and
+with ``delta = 0`` each such *level* decides for itself. Ties are decided exactly: for rational utilities two sums of
+exponentials are equal only if they have the same terms (Lindemann and Weierstrass), so no rounding makes an output more
+likely that is not.
 
 >>> low, high = response_range(4, epsilon="0.6931471805599453", delta="0.1")
 >>> round(low, 6), round(high, 6)
@@ -84,10 +84,10 @@ def utility_channel(utilities: ArrayLike) -> Channel:
 
 @dataclass(frozen=True)
 class SufficientSet:
-    """The outputs that are likelier under the first of two databases, and the levels they fall into."""
+    """The outputs that are more likely under the first of two databases, and the levels they fall into."""
 
     outputs: tuple[int, ...]
-    """If the promise holds for every subset of these it holds for every event."""
+    """If the guarantee holds for every subset of these it holds for every event."""
     levels: tuple[tuple[Fraction, tuple[int, ...]], ...]
     """Each difference ``u(d, x) - u(d', x)``, smallest first, and the outputs that have it."""
     constant: bool
@@ -113,7 +113,7 @@ def sufficient_set(utilities: Utilities, first: int, second: int) -> SufficientS
 
 
 def _larger(first: list[Fraction], second: list[Fraction]) -> bool:
-    """Whether the sum of ``e^a`` over the first exponents is larger than over the second."""
+    """Return whether the sum of ``e^a`` over the first exponents is larger than over the second."""
     left, right = Counter(first), Counter(second)
     left, right = left - right, right - left
     if not left or not right:

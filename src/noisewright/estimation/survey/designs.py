@@ -86,7 +86,7 @@ class Design:
 
     @property
     def separation(self) -> Fraction:
-        """``D = p00 + p11 - 1``: how much likelier a yes is under the truth yes; 0 tells nothing."""
+        """``D = p00 + p11 - 1``: how much more likely a yes is under the truth yes; 0 tells nothing."""
         return self.p00 + self.p11 - 1
 
     @property
@@ -101,7 +101,7 @@ class Design:
 
     @property
     def discloses(self) -> bool:
-        """Whether some answer is given under one truth only, so that it gives that truth away for certain."""
+        """Return whether some answer is given under one truth only, so that it gives that truth away for certain."""
         return self.chances().discloses()
 
     def chances(self) -> Chances:
@@ -175,7 +175,9 @@ def binary(p00: Exact, p11: Exact) -> Design:
 
 
 def warner(truth: Exact) -> Design:
-    """Warner's design: everybody tells the truth with the same probability, not 1/2; it and its rest to 1 are equivalent."""
+    """Warner's design: everyone tells the truth with the same probability, not 1/2; it and its rest to 1 are
+    equivalent.
+    """
     return binary(truth, truth)
 
 

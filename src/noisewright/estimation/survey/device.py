@@ -2,14 +2,14 @@ r"""A randomising device that people can use, with its privacy proved: forced re
 
 The respondent draws lots in private. Some outcomes mean: answer truthfully. Every other outcome means: say this answer,
 whatever the truth is. If ``a`` of ``N`` equally likely cases mean the truth and ``f_y`` of them mean the answer ``y``,
-answer ``y`` has probability ``(f_y + a)/N`` for those with truth ``y`` and ``f_y/N`` for all others: whole numbers of
-cases, nothing rounded. Every binary design with ``p00 + p11 >= 1`` is of this form.
+answer ``y`` has probability ``(f_y + a)/N`` for those with truth ``y`` and ``f_y/N`` for all others: integers of cases,
+nothing rounded. Every binary design with ``p00 + p11 >= 1`` is of this form.
 
-**Guarantee.** ``(epsilon, delta)`` for the discrete metric, proved in whole numbers against lower bounds of ``e^epsilon``
+**Guarantee.** ``(epsilon, delta)`` for the discrete metric, proved in integers against lower bounds of ``e^epsilon``
 when a device is built, and again by anyone from its certificate. It is about the device as described: a fair one, and
 respondents who follow it.
 
-:func:`best_device` finds the whole numbers with the least variance for one instrument, :func:`devices` for every instrument.
+:func:`best_device` finds the integers with the least variance for one instrument, :func:`devices` for every instrument.
 
 >>> device = best_device(instrument("a die"), ("no", "yes"), epsilon="1.7", prevalence="0.1")
 >>> print(device.instruction())
@@ -69,7 +69,7 @@ Split = tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Device(BaseMechanism):
-    """A device with a proved guarantee; build it with :func:`best_device`, or directly from whole numbers of cases."""
+    """A device with a proved guarantee; build it with :func:`best_device`, or directly from integers of cases."""
 
     instrument: Instrument
     answers: tuple[Hashable, ...]
@@ -128,7 +128,7 @@ class Device(BaseMechanism):
         return _design(*self.cases(), place=self.answers.index(answer))
 
     def chances(self) -> Chances:
-        """The whole numbers of cases for each truth and each answer."""
+        """The integers of cases for each truth and each answer."""
         total, truth, forced = self.cases()
         size = range(len(self.answers))
         rows = tuple(tuple(forced[y] + (truth if x == y else 0) for y in size) for x in size)
@@ -166,7 +166,7 @@ class Device(BaseMechanism):
         return self._labels.decode(np.where(drawn < truth, codes, said), form)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The whole numbers of cases, which prove the guarantee."""
+        """The integers of cases, which prove the guarantee."""
         return self.chances().certificate(self.name, epsilon=self.epsilon, delta=self.delta, simulated=rng is not None)
 
     def certificate_by_hand(self) -> Certificate:
@@ -215,8 +215,8 @@ def best_device(
 ) -> Device | None:
     """The device of one instrument with the least variance (the largest over all prevalences if none is given).
 
-    None if it has none: every split of its cases that tells anything breaks the promise, or some answer would give the truth
-    away and that is not allowed. More than two answers are said equally often whatever the truth.
+    None if it has none: every split of its cases that tells anything breaks the guarantee, or some answer would give
+    the truth away and that is not allowed. More than two answers are said equally often whatever the truth.
     """
     if not isinstance(tool, Instrument):
         raise ParameterError(

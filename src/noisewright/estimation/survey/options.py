@@ -35,7 +35,7 @@ class Option:
     """For one respondent."""
     margin: float
     needed: int | None
-    """Respondents for the target margin; None without one, and where nobody could ask so many."""
+    """Respondents for the target margin; None without one, and where no one could ask so many."""
     violation: float | None
     """The belief in the sensitive truth after the answer that speaks for it, at the guessed prevalence."""
 

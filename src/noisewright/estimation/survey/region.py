@@ -54,7 +54,7 @@ class Region:
         return Fraction(exp_bounds(self.epsilon, precision)[0], 1 << precision)
 
     def contains(self, design: Design) -> bool:
-        """Whether a design has the guarantee, decided exactly."""
+        """Return whether a design has the guarantee, decided exactly."""
         return design.chances().private(self.epsilon, self.delta)
 
     def symmetric(self) -> Design:

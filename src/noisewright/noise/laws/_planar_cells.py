@@ -139,7 +139,7 @@ def _compare(
     words: NDArray[np.uint32],
     bits: Bits,
 ) -> NDArray[np.bool_]:
-    """Whether ``U < c e**(-theta |k|) / w`` for each of the rows; a point of the tail is put in its place."""
+    """Return whether ``U < c e**(-theta |k|) / w`` for each of the rows; a point of the tail is put in its place."""
     outer = code >= NOTHING
     across, up = np.abs(points.take(rows, axis=0)).T.copy()
     if outer.any():
@@ -192,7 +192,7 @@ def _settle(
     shift: Fraction = Fraction(0),
     tail: bool = False,
 ) -> bool:
-    """Whether ``U < ratio * e**-(theta |k| + shift)``, for the tail divided by ``(1 - e**-r)**2``.
+    """Return whether ``U < ratio * e**-(theta |k| + shift)``, for the tail divided by ``(1 - e**-r)**2``.
 
     It ends with probability one: by Lindemann and Weierstrass no such number is a binary fraction, unless k = 0, where it
     is a fixed fraction that the bits of U leave behind.
@@ -228,6 +228,9 @@ def _alias(weights: list[int]) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
         left[donor] -= full - left[code]
         if left[donor] < full:
             small.append(large.pop())
-    for code in (*small, *large):  # whoever is left has exactly a full column, since all weights sum to CODES columns
+    for code in (
+        *small,
+        *large,
+    ):  # anyone who is left has exactly a full column, since all weights sum to CODES columns
         left[code] = full
     return np.array(left, dtype=np.uint32), np.array(alias, dtype=np.int32)

@@ -31,7 +31,7 @@ __all__ = ["ClampedLaplace"]
 
 
 class ClampedLaplace:
-    """Noise of scale t on whole numbers, cut to ``-reach, ..., reach``: what is beyond is put on the ends."""
+    """Noise of scale t on integers, cut to ``-reach, ..., reach``: what is beyond is put on the ends."""
 
     def __init__(self, scale: Fraction, reach: int) -> None:
         self.rate, self.reach = 1 / scale, reach
@@ -57,7 +57,7 @@ class ClampedLaplace:
         return found
 
     def _enclosure(self, width: int) -> tuple[list[int], list[int]]:
-        """Whole numbers below and above each threshold times ``2**width``, for k = -reach, ..., reach - 1."""
+        """Integers below and above each threshold times ``2**width``, for k = -reach, ..., reach - 1."""
         bits = width + 32
         power, one = PowerBounds(self.rate, bits), 1 << bits
         over_low, over_high = (one + end for end in power(1))

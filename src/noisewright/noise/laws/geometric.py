@@ -99,7 +99,7 @@ class GeometricPlan:
 
     @cached_property
     def more(self) -> Probability:
-        """Whether to add another ``2**digits``."""
+        """Return whether to add another ``2**digits``."""
         return Probability.exp(self.rate * (1 << self.digits))
 
     @cached_property

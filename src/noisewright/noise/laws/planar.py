@@ -135,7 +135,9 @@ def _accepted(plan: _Plan, x: NDArray[np.int64], y: NDArray[np.int64], bits: Bit
 
 
 def _settle(plan: _Plan, x: int, y: int, word: int, bits: Bits) -> bool:
-    """Whether ``U < e**-E`` when the first 32 bits of U are ``word``; draws more bits only if they are needed."""
+    """Return whether ``U < e**-E`` when the first 32 bits of U are ``word``; draws more bits only if they are
+    needed.
+    """
 
     def enclosure(width: int) -> tuple[tuple[int], tuple[int]]:
         low, high = plan.radial.bounds(x, y, width + 64)

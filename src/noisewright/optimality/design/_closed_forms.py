@@ -234,7 +234,7 @@ def _nearly_even(
 
 
 def line_steps(distances: LineDistances) -> tuple[Indices, NDArray[Any], int]:
-    """The order of places along a line, and the exact gaps between neighbours as whole numbers over one denominator."""
+    """The order of places along a line, and the exact gaps between neighbours as integers over one denominator."""
     common = math.lcm(*{place.denominator for place in distances.places})
     whole = [place.numerator * (common // place.denominator) for place in distances.places]
     small = max(map(abs, whole)) < 2**61

@@ -52,7 +52,7 @@ class Promise:
 
 
 class Drawing(Protocol):
-    """How an action is drawn for a secret, and what proves the promise."""
+    """How an action is drawn for a secret, and what proves the guarantee."""
 
     @property
     def source(self) -> Any:
@@ -67,7 +67,7 @@ class Drawing(Protocol):
         """One action for every secret."""
 
     def certificate(self, promise: Promise, rng: np.random.Generator | None) -> Certificate:
-        """The promise and its proof: the integers that are drawn from, and how the output is answered."""
+        """The guarantee and its proof: the integers that are drawn from, and how the output is answered."""
 
     def channel(self) -> Channel:
         """The channel onto the actions."""
@@ -93,7 +93,7 @@ class FromTable:
         return self.source.release(values, rng)
 
     def certificate(self, promise: Promise, rng: np.random.Generator | None) -> Certificate:
-        """The table, which was proved to keep the promise."""
+        """The table, which was proved to keep the guarantee."""
         return Certificate.of(self.source.certified, NAME, simulated=rng is not None)
 
     def channel(self) -> Channel:
@@ -126,7 +126,7 @@ class _Answered:
         return draw_answers(self.source, self._start(codes), self.places, self._outputs, form, rng)
 
     def certificate(self, promise: Promise, rng: np.random.Generator | None) -> Certificate:
-        """The proof of the source for the promise, and how its outputs are answered."""
+        """The proof of the source for the guarantee, and how its outputs are answered."""
         document = self.source.certificate(rng).document
         return Certificate.build(
             mechanism=NAME,

@@ -1,12 +1,10 @@
 r"""The best mechanism by a linear program: solved, made private, certified, and compared with its own lower bound.
 
 A solver's answer is raw material. Three steps follow the program (:mod:`~noisewright.optimality.program.solve`): small
-entries are dropped
-and the smallest private matrix above the rest is taken (:mod:`~noisewright.optimality.program.repair`); the result becomes a
-table of
-integers, whose promise is proved exactly; and where shapes are wanted, the table is moved until they hold
-(:mod:`~noisewright.optimality.shapes.tables`). If a table cannot be certified, the program is solved again with a little
-less of epsilon.
+entries are dropped and the smallest private matrix above the rest is taken
+(:mod:`~noisewright.optimality.program.repair`); the result becomes a table of integers, whose guarantee is proved
+exactly; and where shapes are wanted, the table is moved until they hold (:mod:`~noisewright.optimality.shapes.tables`).
+If a table cannot be certified, the program is solved again with a little less of epsilon.
 
 >>> from noisewright.optimality.design.optimal import optimal
 >>> fair = optimal(4, epsilon=1, loss="absolute", shape="fair")
@@ -239,7 +237,7 @@ class _Problem:
 
 
 def _losses(setting: Setting) -> Floats:
-    """``epsilon d`` as floats; infinite where nothing is promised."""
+    """``epsilon d`` as floats; infinite where nothing is guaranteed."""
     apart = setting.metric.matrix(setting.secrets)
     with np.errstate(over="ignore"):
         return np.where(np.isinf(apart), np.inf, np.minimum(float(setting.epsilon) * apart, 1e300))

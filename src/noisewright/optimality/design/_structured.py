@@ -47,7 +47,7 @@ class LineKernel:
     """``A[x,y] = e^(-epsilon |p_x - p_y|)`` for increasing places, given by the losses of its steps."""
 
     steps: Floats
-    """``epsilon (p_(x+1) - p_x)``, each above 0."""
+    """``epsilon (p_(x+1) - p_x)``, each greater than 0."""
 
     @classmethod
     def of(cls, places: Floats, epsilon: float) -> LineKernel:
@@ -111,8 +111,8 @@ class LineKernel:
         return math.inf
 
     def _private_side(self, rows: Floats) -> bool:
-        """Whether each row has a sum of at least 0 against every private vector: its smallest one, scaled to 1 at
-        each place in turn.
+        """Return whether each row has a sum of at least 0 against every private vector: its smallest one, scaled to 1
+        at each place in turn.
         """
         a = self.decays
         least = rows[:, -1]
@@ -192,8 +192,8 @@ def monotone_remap(moments: Moments, rule: Displacement) -> tuple[Indices, Float
     """The best action for each output, and its cost, where both are the same evenly spaced points.
 
     For a loss that rises with the displacement on either side the best action does not go down as the output goes up
-    (the kernel is totally positive, and two actions change places once). So the outputs are settled from coarse to
-    fine, each between its neighbours' actions: ``n log n`` costs in all.
+    (the kernel is totally positive, and two actions change places once). Therefore, the outputs are settled from coarse
+    to fine, each between its neighbours' actions: ``n log n`` costs in all.
     """
     size = len(moments.point)
     best = np.zeros(size + 2, dtype=np.intp)  # one sentinel on either side

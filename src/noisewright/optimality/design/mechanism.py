@@ -1,7 +1,8 @@
 r"""The optimal mechanism as it is used: drawn from, certified, and able to say how good it is and why.
 
-It releases *actions* of its loss. How they are drawn, from an integer table or by answering the output of a geometric or a
-randomised response, and what proves the promise, is its :class:`~noisewright.optimality.design._drawing.Drawing`.
+It releases *actions* of its loss. How they are drawn, from an integer table or by answering the output of a geometric
+or a randomised response, and what proves the guarantee, is its
+:class:`~noisewright.optimality.design._drawing.Drawing`.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class OptimalMechanism(BaseMechanism):
         return self.drawing.remap
 
     def in_words(self) -> str:
-        """What it is, how good, why, and what is promised, in plain words."""
+        """What it is, how good, why, and what is guaranteed, in plain words."""
         which = "expected loss" if self.objective == "bayes" else "loss of the worst secret"
         shaped = f" that is {' and '.join(self.shape)}" if self.shape else ""
         if np.isinf(self.gap):

@@ -91,12 +91,12 @@ def optimal(
 
     ``loss``: a name (``"absolute"``, ``"squared"``, ``"zero-one"``, ``"pinball:1,3"``, ``"last-train:5"``,
     ``"parity"``, ``"step:2"``), a matrix of actions by secrets, a function of (action, secret), or a
-    :class:`~noisewright.optimality.losses.gallery.Loss`. ``outputs``: the actions, if they are not the secrets. ``prior``:
-    probabilities of the secrets, uniform if left out. ``objective="minimax"`` makes the loss of the worst secret
-    smallest instead, and takes no prior. ``shape``: properties that the mechanism must have besides, such as
-    ``"fair"`` or ``"column-monotone"``. ``dilation``: in a plane, how much longer than straight the paths may be
-    along which privacy is enforced (1: every pair that matters); chosen by size if left out. ``delta`` above 0 is for categories
-    (the discrete metric) that are right or wrong (``"zero-one"``) and all equally likely.
+    :class:`~noisewright.optimality.losses.gallery.Loss`. ``outputs``: the actions, if they are not the secrets.
+    ``prior``: probabilities of the secrets, uniform if left out. ``objective="minimax"`` makes the loss of the worst
+    secret smallest instead, and takes no prior. ``shape``: properties that the mechanism must have besides, such as
+    ``"fair"`` or ``"column-monotone"``. ``dilation``: in a plane, how much longer than straight the paths may be along
+    which privacy is enforced (1: every pair that matters); chosen by size if left out. ``delta`` greater than 0 is for
+    categories (the discrete metric) that are right or wrong (``"zero-one"``) and all equally likely.
     """
     names = _secrets(_named_secrets(metric, loss, prior) if points is None else points)
     one_of(objective, "objective", ("bayes", "minimax"))
@@ -173,7 +173,7 @@ def _closest(distances: Any) -> Fraction:
 
 
 def _enough(core: Reduced, found: Found) -> bool:
-    """Whether what a closed form leaves open is not worth a linear program."""
+    """Return whether what a closed form leaves open is not worth a linear program."""
     gap = found.value - found.bound
     if found.status != PRICES or gap <= NEGLIGIBLE * abs(found.value):
         return True

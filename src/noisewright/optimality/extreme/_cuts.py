@@ -1,7 +1,7 @@
 r"""The best channel for ``(epsilon, delta)`` and a linear cost: sets of outputs are added as they are violated.
 
 The linear program starts with single outputs and adds, for each pair of secrets, the set of outputs that breaks the
-promise most, until none does. Its vertex is then a vertex of the whole polytope. The vertex and the dual values are
+guarantee most, until none does. Its vertex is then a vertex of the whole polytope. The vertex and the dual values are
 solved for again in fractions, from the inequalities that hold with equality, and checked; the factor is rational, or
 taken just below ``e^epsilon``.
 

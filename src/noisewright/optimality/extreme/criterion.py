@@ -36,7 +36,9 @@ ROUNDED = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class Breach:
-    """Where a channel breaks the promise: rows ``first`` and ``second``, and the outputs that are too likely under the first."""
+    """Where a channel breaks the guarantee: rows ``first`` and ``second``, and the outputs that are too likely under
+    the first.
+    """
 
     first: int
     second: int
@@ -52,7 +54,7 @@ class Middle:
 
 
 def is_private(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: Fraction) -> Verdict:
-    """Whether a matrix is a channel with ``A[i,S] <= q A[k,S] + delta`` for all rows and all sets of outputs."""
+    """Return whether a matrix is a channel with ``A[i,S] <= q A[k,S] + delta`` for all rows and all sets of outputs."""
     for i, row in enumerate(matrix):
         if min(row) < 0:
             return Verdict(FAILS, f"row {i} has a negative entry.", Breach(i, i, (row.index(min(row)),)))
@@ -84,7 +86,9 @@ def _event_breach(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: F
 
 
 def is_extreme(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: Fraction) -> Verdict:
-    """Whether a channel is an extreme point; see :meth:`noisewright.optimality.extreme.polytope.LocalPolytope.extreme`."""
+    """Return whether a channel is an extreme point; see
+    :meth:`noisewright.optimality.extreme.polytope.LocalPolytope.extreme`.
+    """
     private = is_private(matrix, factor, delta, tolerance)
     if not private:
         return Verdict(FAILS, f"it is not in the polytope: {private.reason}", private.evidence)

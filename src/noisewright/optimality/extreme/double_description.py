@@ -4,10 +4,10 @@ It knows nothing of what theory says about extreme points and so is the referee 
 :mod:`~noisewright.optimality.extreme.enumeration`; and it is the only way to the vertices of ``(epsilon, delta)`` privacy,
 for which no closed form is known.
 
-The last column is eliminated by the row sums. For ``delta = 0`` the inequalities are the ratios ``A[i,j] <= q
-A[k,j]``; for ``delta > 0`` they are ``A[i,S] <= q A[k,S] + delta`` for **every** set ``S`` of outputs. Single outputs
-alone would not be enough: for three secrets and three outputs 162 of the 357 vertices of that larger polytope break
-the promise (``events="single"`` shows it).
+The last column is eliminated by the row sums. For ``delta = 0`` the inequalities are the ratios ``A[i,j] <= q A[k,j]``;
+for ``delta > 0`` they are ``A[i,S] <= q A[k,S] + delta`` for **every** set ``S`` of outputs. Single outputs alone would
+not be enough: for three secrets and three outputs 162 of the 357 vertices of that larger polytope break the guarantee
+(``events="single"`` shows it).
 
 >>> [len(local_vertices(m, factor=2)) for m in (2, 3)]
 [4, 33]

@@ -1,13 +1,13 @@
 r"""All extreme points of the local-privacy polytope: one after the other, or counted.
 
-The weights come first. They solve ``M v = 1`` for a nonsingular 0/1 matrix ``M``, so by Cramer's rule ``v_j = a_j /
-N`` with ``1 <= a_j <= N`` and ``N`` no larger than the largest determinant of a 0/1 matrix of that size (1, 1, 2, 3,
-5, 9 for sizes 1 to 6). So a short search over sorted whole numbers finds all of them, and permuting a weight vector
-gives the rest. For each, ``T`` are the sets of outputs of weight 1 and ``L`` the sets that become so by a fraction of
-one more output; the extreme points are the sequences over ``T`` and ``L`` whose members of ``T`` have full rank. They
-are walked with a machine whose states are the subspaces spanned so far, and counted by a recursion over those states.
+The weights come first. They solve ``M v = 1`` for a nonsingular 0/1 matrix ``M``, so by Cramer's rule ``v_j = a_j / N``
+with ``1 <= a_j <= N`` and ``N`` no larger than the largest determinant of a 0/1 matrix of that size (1, 1, 2, 3, 5, 9
+for sizes 1 to 6). So a short search over sorted integers finds all of them, and permuting a weight vector gives the
+rest. For each, ``T`` are the sets of outputs of weight 1 and ``L`` the sets that become so by a fraction of one more
+output; the extreme points are the sequences over ``T`` and ``L`` whose members of ``T`` have full rank. They are walked
+with a machine whose states are the subspaces spanned so far, and counted by a recursion over those states.
 
-Nothing depends on epsilon, as long as it is above 0.
+Nothing depends on epsilon, as long as it is positive.
 
 >>> [count_extreme_points(m).total for m in (2, 3, 4, 5)]
 [4, 33, 904, 164825]

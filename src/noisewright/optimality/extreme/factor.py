@@ -53,7 +53,7 @@ class Factor:
 
     @property
     def is_one(self) -> bool:
-        """Whether nothing may be told at all (``epsilon = 0``)."""
+        """Return whether nothing may be told at all (``epsilon = 0``)."""
         return self.exact == 1
 
     def bounds(self, bits: int) -> tuple[Fraction, Fraction]:

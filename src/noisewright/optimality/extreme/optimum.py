@@ -227,7 +227,7 @@ def _cheaper(one: ExtremePoint, other: ExtremePoint, cost: Cost, factor: Factor)
 
 
 def _proved(cost: Cost, point: ExtremePoint, offer: Prices, factor: Factor) -> bool:
-    """Whether exact prices prove that no private channel costs less than this one."""
+    """Return whether exact prices prove that no private channel costs less than this one."""
     m, k = len(cost), len(cost[0])
     if len(point.support) == 1 or factor.is_one:
         j = point.support[0]

@@ -91,10 +91,10 @@ class LocalPolytope:
         return len(self.inputs), len(self.outputs)
 
     def contains(self, channel: Channel | ExtremePoint | Sequence[Sequence[Any]]) -> Verdict:
-        """Whether a channel keeps the promise; the evidence is the pair of rows and the outputs that break it.
+        """Return whether a channel keeps the guarantee; the evidence is the pair of rows and the outputs that break it.
 
-        Fractions, whole numbers and texts such as ``"1/3"`` are exact; with a float among them, or a
-        :class:`Channel`, the tolerance counts.
+        Fractions, integers and texts such as ``"1/3"`` are exact; with a float among them, or a :class:`Channel`, the
+        tolerance counts.
         """
         if isinstance(channel, ExtremePoint):
             return Verdict(EXACT, "it is an extreme point.", self._checked(channel))
@@ -102,7 +102,7 @@ class LocalPolytope:
         return is_private(matrix, self.factor, self.delta, tolerance)
 
     def extreme(self, channel: Channel | ExtremePoint | Sequence[Sequence[Any]]) -> Verdict:
-        """Whether a channel is an extreme point.
+        """Return whether a channel is an extreme point.
 
         The evidence of a yes is the :class:`~noisewright.optimality.extreme.point.ExtremePoint` (for ``delta = 0``);
         that of a no are two private channels whose average it is, or the place where it is not private.

@@ -1,4 +1,4 @@
-r"""Is a channel a vertex or a kernel mechanism; what is it a mix of; and what is at least as useful as it for everybody?
+r"""Is a channel a vertex or a kernel mechanism; what is it a mix of; and what is at least as useful as it for everyone?
 
 * :func:`is_vertex_mechanism`, :func:`is_kernel`: the two tests, with the odd output or the dependence as evidence;
 * :func:`decompose`: a vertex mechanism as a convex sum of kernels (Caratheodory: peel off a kernel until nothing is left).
@@ -15,8 +15,8 @@ holds (exact): 3 outputs, all corners, linearly independent.
 >>> len(better.parts.potentials), better.residual
 (4, 0.0)
 
-Channels are given as a :class:`~noisewright.core.channels.channel.Channel` of floats, compared within a tolerance, or as rows of
-fractions, whole numbers or strings, which are taken exactly.
+Channels are given as a :class:`~noisewright.core.channels.channel.Channel` of floats, compared within a tolerance, or
+as rows of fractions, integers or strings, which are taken exactly.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class _Read:
 
 
 def is_vertex_mechanism(channel: Given, space: PrivatePosteriors, tolerance: float = TOLERANCE) -> Verdict:
-    """Whether every posterior is a corner."""
+    """Return whether every posterior is a corner."""
     read, tolerance = _read(channel, space), as_tolerance(tolerance)
     status = EXACT if read.exact and space.steps is not None else WITHIN
     for place, posterior in enumerate(read.posteriors):
@@ -122,7 +122,7 @@ def is_vertex_mechanism(channel: Given, space: PrivatePosteriors, tolerance: flo
 
 
 def is_kernel(channel: Given, space: PrivatePosteriors, tolerance: float = TOLERANCE) -> Verdict:
-    """Whether every posterior is a corner and they are linearly independent."""
+    """Return whether every posterior is a corner and they are linearly independent."""
     corners = is_vertex_mechanism(channel, space, tolerance)
     if not corners:
         return corners

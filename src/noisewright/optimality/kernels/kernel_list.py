@@ -2,12 +2,12 @@ r"""Kernel mechanisms: the finitely many private mechanisms that all others are 
 
 A private channel whose posteriors (from the uniform prior) are corners of :mod:`~noisewright.optimality.kernels.posteriors` is a
 *vertex mechanism*; if they are also linearly independent it is a *kernel mechanism*. Every private mechanism is a
-post-processing of a mix of kernels, so for any loss and any prior some kernel is best. No kernel is a post-processing of
-another, and with more than two secrets there are several: no mechanism is best for everybody.
+post-processing of a mix of kernels, so for any loss and any prior some kernel is best. No kernel is a post-processing
+of another, and with more than two secrets there are several: no mechanism is best for everyone.
 
 Kernels are the extreme points of ``{a >= 0 : V a = uniform}``, where the columns of ``V`` are the corners. They are listed
 
-* in whole numbers, for a rational ``factor``, and for any budget under the discrete metric. There the corners are
+* in integers, for a rational ``factor``, and for any budget under the discrete metric. There the corners are
   ``1 + (q - 1) [i in S]`` for a set ``S`` of secrets, and kernels are the minimal balanced collections of such sets;
 * exactly as well, for a rational ``epsilon`` and distances in whole steps: ``e^epsilon`` is transcendental, so a tie is an
   identity, which can be tested; signs are taken from an approximation with a running bound of its error;
@@ -123,7 +123,7 @@ class Kernels(Sequence[Kernel]):
 
     @property
     def verified(self) -> bool:
-        """Whether ties and signs were decided exactly; counts in floats are not verified."""
+        """Return whether ties and signs were decided exactly; counts in floats are not verified."""
         return self.space.steps is not None
 
     @property

@@ -51,7 +51,7 @@ from noisewright.optimality.kernels._potentials import Potential, components, gr
 __all__ = ["LARGEST_STEPS", "MOST_VERTICES", "Potential", "PrivatePosteriors"]
 
 Posterior = Sequence[Any] | Floats
-"""Probabilities: floats, or whole numbers, fractions and strings, which are taken exactly."""
+"""Probabilities: floats, or integers, fractions and strings, which are taken exactly."""
 
 LARGEST_STEPS = 200
 """A space is exact if all distances are whole multiples, up to this one, of one number."""
@@ -150,7 +150,7 @@ class PrivatePosteriors:
 
     @property
     def rational(self) -> bool:
-        """Whether all factors are rational numbers, so that every computation is exact."""
+        """Return whether all factors are rational numbers, so that every computation is exact."""
         return self.step_factor is not None and self.step_factor.exact is not None
 
     @cached_property
@@ -234,7 +234,7 @@ class PrivatePosteriors:
         return np.array([self.posterior(p) for p in self.potentials]).T
 
     def is_corner(self, potential: Potential) -> bool:
-        """Whether a potential is private and the pairs that reach their bound connect all secrets."""
+        """Return whether a potential is private and the pairs that reach their bound connect all secrets."""
         apart, slack = self.steps or self.losses.tolist(), 0 if self.steps else TOLERANCE
         over = {(i, j): abs(potential[i] - potential[j]) - apart[i][j] for i in range(self.size) for j in range(i)}
         tight = [pair for pair, excess in over.items() if abs(excess) <= slack]
@@ -259,7 +259,9 @@ class PrivatePosteriors:
     # Questions about one posterior ---------------------------------------------------------------------------------------
 
     def contains(self, posterior: Posterior, tolerance: float = TOLERANCE) -> Verdict:
-        """Whether a posterior is private. Whole numbers, fractions and strings are taken exactly, floats within ``tolerance``."""
+        """Return whether a posterior is private. Integers, fractions and strings are taken exactly, floats within
+        ``tolerance``.
+        """
         given, tolerance = self._read(posterior), as_tolerance(tolerance)
         worst, where = 0.0, (0, 0)
         for i in range(self.size):
@@ -279,7 +281,9 @@ class PrivatePosteriors:
         )
 
     def is_vertex(self, posterior: Posterior, tolerance: float = TOLERANCE) -> Verdict:
-        """Whether a posterior is a corner; the evidence against a private one is two others that it lies between."""
+        """Return whether a posterior is a corner; the evidence against a private one is two others that it lies
+        between.
+        """
         private = self.contains(posterior, tolerance)
         if not private:
             return private
@@ -309,7 +313,8 @@ class PrivatePosteriors:
         return components([(i, j) for i in range(n) for j in range(n) if i != j and tight[i][j]], n)
 
     def split(self, given: Sequence[Any], groups: Sequence[int]) -> tuple[Any, list[Any], list[Any]]:
-        """A posterior that is no corner as ``(1 - t) low + t high``: the secrets of group 0 made likelier and less likely.
+        """A posterior that is no corner as ``(1 - t) low + t high``: the secrets of group 0 made more likely and less
+        likely.
 
         Either of the two reaches a bound more, so repeating this ends in corners. Exact if the posterior is given in fractions
         and the factors are rational.

@@ -160,7 +160,7 @@ def is_two_input(
     factor: Exact | None = None,
     tolerance: float = 1e-9,
 ) -> Verdict:
-    """Whether the channel restricted to two secrets is equivalent to ``T`` for their distance."""
+    """Return whether the channel restricted to two secrets is equivalent to ``T`` for their distance."""
     best = two_input(pair, epsilon=epsilon, factor=factor, metric=metric)
     if restrict(channel, pair).equivalent(best, as_tolerance(tolerance)):
         return Verdict(WITHIN, f"on {pair[0]!r} and {pair[1]!r} it is the two-input mechanism T for their distance.")
@@ -231,7 +231,7 @@ def optimal_by_restriction(
     epsilon: Exact | None = None,
     factor: Exact | None = None,
 ) -> Verdict:
-    """Whether the secrets that the loss depends on settle that the channel is best at every prior.
+    """Return whether the secrets that the loss depends on settle that the channel is best at every prior.
 
     Secrets at which all actions cost the same do not count. ``undecided`` means that this reasoning does not apply, not that the
     channel is not optimal.

@@ -21,8 +21,9 @@ holds (exact): at all 13 priors where its best remap changes no kernel is better
 >>> answer.status, str(answer.evidence.loss), str(answer.evidence.less), answer.evidence.better is fold
 ('fails (witness)', '571/1500', '1/3', True)
 
-A mechanism that is universally optimal is a post-processing of a mix of kernels that are. So :func:`optimal_kernels`
-decides whether any exists: it takes the kernels one by one and strikes out, at each witness, all that are not best there.
+A mechanism that is universally optimal is a post-processing of a mix of kernels that are. Therefore,
+:func:`optimal_kernels` decides whether any exists: it takes the kernels one by one and strikes out, at each witness,
+all that are not best there.
 
 >>> four = kernels(Line(), range(4), factor=2)
 >>> none = optimal_kernels(parity(4), four)
@@ -97,7 +98,7 @@ class Existence:
 
 
 def universally_optimal(channel: Given, loss: object, kernels: Kernels) -> Verdict:
-    """Whether no private mechanism is better than ``channel`` for this loss at any prior.
+    """Return whether no private mechanism is better than ``channel`` for this loss at any prior.
 
     ``kernels`` are all kernels of the space; the evidence of a failure is a :class:`Witness`. A channel that is not private there
     is refused: it may well be better than all that are.
@@ -115,7 +116,7 @@ def universally_optimal(channel: Given, loss: object, kernels: Kernels) -> Verdi
 
 
 def at_least_as_good(first: Given, second: Given, loss: object, secrets: Sequence[Any] | None = None) -> Verdict:
-    """Whether the first channel costs no more than the second for this loss, at every prior."""
+    """Return whether the first channel costs no more than the second for this loss, at every prior."""
     names = secrets or getattr(first, "inputs", None) or (first.space.points if isinstance(first, Kernel) else None)
     size = len(names) if names is not None else len(exact_matrix(first))
     costs = _Costs(as_loss(loss, tuple(range(size)) if names is None else tuple(names)).matrix)
@@ -178,7 +179,7 @@ def _check(kernels: object) -> None:
 
 
 class _Costs:
-    """A loss in floats and in whole numbers over one denominator, without the actions that nobody needs."""
+    """A loss in floats and in integers over one denominator, without the actions that no one needs."""
 
     def __init__(self, matrix: Floats) -> None:
         self.floats = matrix[[w for w in range(len(matrix)) if not _dominated(matrix, w)]]
@@ -220,7 +221,9 @@ class _Rivals(list[ChannelEntries]):
 
 
 def _never_beaten(mine: ChannelEntries, rivals: _Rivals, costs: _Costs, sampled: bool = True) -> Verdict:
-    """Whether no rival has a smaller loss at any prior; the evidence of a failure names the rival by its place."""
+    """Return whether no rival has a smaller loss at any prior; the evidence of a failure names the rival by its
+    place.
+    """
     for prior in islice(sample_priors(costs.floats.shape[1]), SAMPLES if sampled else 0):
         found = _beaten(prior, mine, rivals, costs, ties=False)
         if found is not None:
@@ -286,7 +289,7 @@ def _spread(matrix: Floats) -> float:
 
 
 def _dominated(costs: Floats, w: int) -> bool:
-    """Whether another action is at least as good everywhere; of several equal ones the first is not."""
+    """Return whether another action is at least as good everywhere; of several equal ones the first is not."""
     at_least = (costs <= costs[w]).all(axis=1)
     equal = (costs == costs[w]).all(axis=1)
     return bool((at_least & ~equal).any() or equal[:w].any())

@@ -99,7 +99,7 @@ def property_loss(points: Points, chosen: Collection[Hashable] | Callable[[Any],
 
 
 def parity(points: Points | int) -> Loss:
-    """Guess whether a whole number is ``"even"`` or ``"odd"``; a wrong guess costs 1."""
+    """Guess whether an integer is ``"even"`` or ``"odd"``; a wrong guess costs 1."""
     secrets: tuple[Any, ...] = counted_labels(points, "the secrets of a parity loss")
     if not all(isinstance(x, numbers.Real) and _whole(x) for x in secrets):
         raise ParameterError("the parity loss needs secrets that are whole numbers.")

@@ -76,7 +76,7 @@ class Displacement:
 
     @property
     def symmetric(self) -> bool:
-        """Whether only the size of the displacement counts: such losses are monotone in the line metric."""
+        """Return whether only the size of the displacement counts: such losses are monotone in the line metric."""
         return self.below == self.above
 
     def scaled(self, factor: float) -> Displacement:

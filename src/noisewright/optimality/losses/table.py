@@ -99,7 +99,7 @@ class ActionTable:
         )
 
     def _equals(self, other: ActionTable) -> bool:
-        """Whether the numbers are the same."""
+        """Return whether the numbers are the same."""
         return bool(np.array_equal(self.matrix, other.matrix))
 
     def __hash__(self) -> int:
@@ -143,7 +143,7 @@ def tabulated(
     """``function(action, secret)`` for all actions and secrets: the numbers of a loss or a gain (``what``)."""
     try:
         return [[float(function(w, x)) for x in secrets] for w in actions]
-    except Exception as problem:  # whatever somebody else's function raises
+    except Exception as problem:  # whatever someone else's function raises
         raise ParameterError(
             f"the {what} function must give a number for every action and secret ({type(problem).__name__})."
         ) from None

@@ -1,8 +1,8 @@
 r"""Symmetry folding: mechanisms that a symmetry of the problem leaves alone are enough, and there are fewer of them.
 
 A permutation of the secrets that keeps all distances, with a permutation of the actions that keeps all costs, maps
-every mechanism to one that is as private and as good; the mean of a mechanism over all such permutations is as
-private and as good too, and does not change under them. So entries that a symmetry maps to each other may be one
+every mechanism to one that is as private and as good; the mean of a mechanism over all such permutations is as private
+and as good too, and does not change under them. Therefore, entries that a symmetry maps to each other may be one
 variable: a mirror halves a line, a square grid shrinks eight times.
 
 Only distances and costs that are equal floats count as equal. And nothing rests on a symmetry: what comes out is

@@ -9,8 +9,8 @@ it private without a tolerance (in real numbers; rounding is left to the certifi
    large enough ``t`` makes it;
 3. everything is divided by ``S + t``.
 
-Probabilities below ``e^-1500`` are raised to that, in the whole table alike: it keeps the promise, is far below what any
-number shows, and keeps the integers of points that are very far apart short.
+Probabilities below ``e^-1500`` are raised to that, in the whole table alike: it keeps the guarantee, is far below what
+any number shows, and keeps the integers of points that are very far apart short.
 
 What that moves is about as much as the solver was off, divided by the loss between the nearest secrets; certification
 measures and bounds it.

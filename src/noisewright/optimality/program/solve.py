@@ -201,7 +201,7 @@ def _scaled(cost: Floats, objective: Objective, shaped: bool) -> tuple[Floats, f
 
 
 def constant_regret(cost: Floats, objective: Objective) -> float:
-    """What the best constant action costs beyond what nobody can save: no mechanism that is best costs more."""
+    """What the best constant action costs beyond what no one can save: no mechanism that is best costs more."""
     if objective == "bayes":
         return float((cost - cost.min(axis=1, keepdims=True)).sum(axis=0).min())
     return float((cost - cost.min()).max(axis=0).min())

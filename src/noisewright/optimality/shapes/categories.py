@@ -5,13 +5,13 @@ stands for its midpoint. A law of noise becomes a channel by integrating it over
 With ``snap=True`` the first category reaches down to minus infinity and the last one up to infinity: the channel of
 noise that is moved to the nearest valid output afterwards.
 
-**Guarantee.** Snapping is post-processing: the channel promises what the noise promised, whatever the categories.
-Without snapping a law that lives on the range that they tile keeps its promise as well. Entries are floats here;
+**Guarantee.** Snapping is post-processing: the channel guarantees what the noise guaranteed, whatever the categories.
+Without snapping a law that lives on the range that they tile keeps its guarantee as well. Entries are floats here;
 certify the channel before anything is drawn.
 
-The *answers* of a query and the pairs of them that are adjacent, because two neighbouring databases can have them,
-make a metric: the number of steps from neighbour to neighbour (:class:`Answers`). A promise between neighbours is
-exactly a promise in that metric.
+The *answers* of a query and the pairs of them that are adjacent, because two neighbouring databases can have them, make
+a metric: the number of steps from neighbour to neighbour (:class:`Answers`). A guarantee between neighbours is exactly
+a guarantee in that metric.
 
 >>> mean = Answers.of_mean(10, 4)  # ten records from 0 to 4, one of them replaced: the mean moves by up to 0.4
 >>> len(mean.points), mean.metric.distance(0, Fraction(4, 10)), mean.metric.distance(0, Fraction(1, 2))
@@ -124,7 +124,7 @@ class Categories:
 
     @property
     def labels(self) -> tuple[Number, ...]:
-        """The midpoints as labels of outputs: whole numbers and exact fractions."""
+        """The midpoints as labels of outputs: integers and exact fractions."""
         return tuple(_plain(p) for p in self.midpoints)
 
     @property
@@ -160,7 +160,9 @@ def laplace_law(scale: float) -> TruncatedLaplace:
 
 
 def truncated_laplace_law(scale: float, within: tuple[Exact, Exact]) -> TruncatedLaplace:
-    """Laplace noise cut to a range and normalised; for the metric promise its scale is twice ``sensitivity / epsilon``."""
+    """Laplace noise cut to a range and normalised; for the metric guarantee its scale is twice
+    ``sensitivity / epsilon``.
+    """
     return TruncatedLaplace(Feasible.parse(within), _scale(scale))
 
 
@@ -290,7 +292,9 @@ class Answers:
 
     @classmethod
     def of_mean(cls, size: int, highest: int) -> Answers:
-        """The mean of ``size`` whole numbers from 0 to ``highest``; neighbours differ in one number, which can be anything."""
+        """The mean of ``size`` integers from 0 to ``highest``; neighbours differ in one number, which can be
+        anything.
+        """
         records, most = _size(size), _size(highest)
         return cls(tuple(Fraction(j, records) for j in range(most * records + 1)), Fraction(most, records))
 
@@ -305,7 +309,7 @@ class Answers:
     def metric(self) -> Metric:
         """The number of steps from neighbour to neighbour: ``epsilon`` in this metric is ``epsilon`` between neighbours.
 
-        Losses add up along a chain of neighbours, so a promise for adjacent answers is the same as one for all pairs
+        Losses add up along a chain of neighbours, so a guarantee for adjacent answers is the same as one for all pairs
         in this metric.
         """
         spaces = {exact_number(b) - exact_number(a) for a, b in pairwise(self.points)}
@@ -316,7 +320,9 @@ class Answers:
 
     @property
     def line(self) -> Metric:
-        """The distance of two answers in units of the reach: a stronger promise, with less loss for nearer answers."""
+        """The distance of two answers in units of the reach: a stronger guarantee, with less loss for nearer
+        answers.
+        """
         return line_in(self.reach)
 
     def categories(self, width: Exact | None = None) -> Categories:
@@ -333,11 +339,11 @@ class Validity:
     loss: float
     """The largest log-ratio between adjacent secrets, infinite if a zero meets a number above zero."""
     pair: tuple[int, int] | None
-    """The rows of the worst pair, the likelier first."""
+    """The rows of the worst pair, the more likely first."""
     output: int | None
 
     def ok(self, epsilon: float, tolerance: float = 1e-9) -> bool:
-        """Whether the matrix is a channel with this loss between adjacent secrets, up to a tolerance."""
+        """Return whether the matrix is a channel with this loss between adjacent secrets, up to a tolerance."""
         return bool(
             self.sum_error <= tolerance and self.most_negative >= -tolerance and self.loss <= epsilon * (1 + tolerance)
         )

@@ -2,9 +2,9 @@ r"""Shapes made exact in a certified table, where that costs no privacy and next
 
 Certification moves a solver's probabilities by a little, and each cell by another little. The shapes can be had back:
 
-*fair*: if every output is the home of one secret, the amounts ``f(y) = c - T[x_y, y]`` added to every row alike make all the
-``T[x, h(x)]`` equal to ``c``. Adding the same amounts to all rows keeps every promise. Rows must sum to a power of two, so ``T``
-is counted ``k`` times first; where no whole numbers do that, one unit of the last place is left over.
+*fair*: if every output is the home of one secret, the amounts ``f(y) = c - T[x_y, y]`` added to every row alike make
+all the ``T[x, h(x)]`` equal to ``c``. Adding the same amounts to all rows keeps every guarantee. Rows must sum to a
+power of two, so ``T`` is counted ``k`` times first; where no integers do that, one unit of the last place is left over.
 
 *symmetric*: the sum of the table and its mirror image is symmetric. The image is private if the mirror keeps all distances.
 
