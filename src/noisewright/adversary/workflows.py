@@ -1,4 +1,4 @@
-r"""Where noise is added: on the answer of a trusted curator, or on each datum before anyone collects it.
+r"""Placement of the noise: on the answer of a trusted curator, or on each datum before anyone collects it.
 
 *Oblivious*: a curator asks a query ``f`` of the whole secret and runs a channel ``H`` on the answer. Privacy is a property of
 ``K = H o f`` under the metric on the secrets; utility is a property of ``H`` alone. With the metric that ``f`` induces on its
@@ -138,7 +138,9 @@ class Local:
         object.__setattr__(self, "records", int(self.records))
 
     def channel(self) -> Channel:
-        """From whole data sets (tuples) to what is known at the end. It grows with the power of the number of records."""
+        """Return the channel from whole data sets (tuples) to the information at the end. It grows with the power of
+        the number of records.
+        """
         one = as_channel(self.mechanism)
         rows, columns = (size**self.records for size in one.shape)
         if rows * columns > LARGEST_PRODUCT:
@@ -157,7 +159,9 @@ class Local:
         return _merged(matrix, inputs, outputs, self.then)
 
     def epsilon(self) -> Audit:
-        """The smallest epsilon for the sum of distances over the data: that of one datum, or less after ``then``."""
+        """Return the smallest epsilon for the sum of distances over the data: the epsilon of one datum, or less after
+        ``then``.
+        """
         one = as_channel(self.mechanism)
         metric = self.data_metric()
         if self.then is not None:

@@ -31,7 +31,7 @@ __all__ = ["rank_swapped", "rounded"]
 def rank_swapped(values: ArrayLike, *, window: int, rng: Rng = None) -> NDArray[Any]:
     """Swap every value with one whose rank is at most ``window`` away, drawn among those not swapped yet.
 
-    What is left of a column keeps its values, and so its mean and its quantiles; what stays near is where everyone was.
+    A column keeps its values, and so its mean and its quantiles; every value stays near its original row.
     """
     if not is_whole(window) or window < 1:
         raise ParameterError("window must be a whole number of ranks, 1 or more.")

@@ -13,8 +13,8 @@ row 1, column 1: 9, disclosed
 
 The last row and the last column are the totals, and may have gaps as well. Bounds are linear programs over a network:
 every cell is in one equation of a row and one of a column, with opposite signs once some equations are turned around.
-Therefore, if the published numbers are whole, cells and prices at an optimum are whole too: what the solver finds is
-rounded, and then proved in integers. Other numbers are counted in the unit in which all of them are whole.
+Therefore, if the published numbers are whole, cells and multipliers at an optimum are integers too: the solution of the
+solver is rounded, and then proved in integers. Other numbers are counted in the unit in which all of them are whole.
 
 Reference: Willenborg and de Waal, *Elements of Statistical Disclosure Control* (2001), chapter 4.
 """
@@ -39,7 +39,7 @@ __all__ = ["CellBounds", "SuppressedTable"]
 MOST_CELLS = 1_000
 """Suppressed cells, each of which takes two linear programs."""
 LARGEST = 10**12
-"""In the smallest unit: floats of the solver must tell neighbouring integers apart."""
+"""Largest count in the smallest unit: floats of the solver must distinguish neighbouring integers."""
 INFEASIBLE, UNBOUNDED = 2, 3
 CONTRADICTION = (
     "the published numbers contradict each other: some row or column cannot add up to its total; check the table."
@@ -128,12 +128,14 @@ class SuppressedTable:
 
     @cached_property
     def _unit(self) -> int:
-        """In this many parts of 1 all published numbers are whole."""
+        """Number of parts of 1 in which all published numbers are integers."""
         return lcm(*(Fraction(v).denominator for row in self.rows for v in row if v is not None))
 
     @cached_property
     def _system(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """One equation for each row and each column: what the suppressed cells count in it, and what is left for them."""
+        """One equation for each row and each column: the suppressed cells that it counts, and the total left for
+        them.
+        """
         height, width = len(self.rows), len(self.rows[0])
         known = np.array([[0 if v is None else int(v * self._unit) for v in row] for row in self.rows], dtype=object)
         if known.max() > LARGEST:

@@ -4,7 +4,8 @@ On the secrets ``0 .. n-1``, with ``a = e^(-epsilon)``:
 
 * **geometric** (truncated): ``c_y a^|x-y|``, where ``c_y`` is ``1/(1+a)`` at the two ends and ``(1-a)/(1+a)`` between them;
 * **response** (randomised response): ``1/(1+(n-1)a)`` for the truth, ``a`` times that for every other answer;
-* **exponential**: ``b^|x-y| / s_x`` with ``s_x`` the sum of row ``x``. Its epsilon is the *true* one, that of the neighbours
+* **exponential**: ``b^|x-y| / s_x`` with ``s_x`` the sum of row ``x``. Its epsilon is the *true* one, the epsilon of
+the neighbours
   at an end: ``e^(-epsilon) = b s_0/s_1``. The sums ``s_x`` are concave in ``x``, so no other neighbours are farther apart, and
   ``1/b + (1 - b^(n-2))/s_0`` falls in ``b``, so each epsilon has one ``b``;
 * **over-truncated**: geometric noise clamped to a range of outputs that need not hold the secrets.
@@ -64,7 +65,7 @@ class Member:
 
     @property
     def name(self) -> str:
-        """What the member is called: its family, epsilon and size."""
+        """Name of the member: its family, epsilon and size."""
         return str(self)
 
     @property
@@ -119,7 +120,9 @@ class Member:
         return tuple(tuple(as_exact(self.entry(base, x, y)) for y in columns) for x in range(self.size))
 
     def bounds(self, bits: int) -> tuple[Rows, Rows] | None:
-        """Fractions below and above every probability, to that many significant bits; None for a user's family."""
+        """Fractions below and above every probability, to the given number of significant bits; None for a user's
+        family.
+        """
         base = self.base(bits)
         if base is None:
             return None
@@ -208,6 +211,6 @@ class Member:
 
 
 def as_exact(number: Number) -> Fraction:
-    """A number that is no enclosure, as the fraction it is."""
+    """Return a number that is not an enclosure as the fraction it is."""
     assert not isinstance(number, Enclosure)
     return Fraction(number)

@@ -29,7 +29,7 @@ __all__ = ["CountLaw", "binomial", "sum_of"]
 
 TAIL_BITS = 64
 TAIL = 2.0**-TAIL_BITS
-"""At most so much of the mass of one binomial is left out."""
+"""Largest mass of one binomial that is left out."""
 
 
 @dataclass(frozen=True, eq=False)

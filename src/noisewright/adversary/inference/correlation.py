@@ -1,4 +1,4 @@
-r"""Correlated secrets: what a release about one thing tells about another.
+r"""Correlated secrets: the information that a release about one thing gives about another.
 
 A release is drawn from ``x``; someone is after ``z``, which is not in the release at all, but goes with ``x``. The
 joint distribution ``Pi[z, x]`` says how. The *Dalenius vulnerability* is what an adversary who is after ``z`` gains
@@ -104,16 +104,16 @@ class Correlation:
 
     @property
     def prior(self) -> Floats:
-        """How likely each secret is: the marginal on ``z``."""
+        """Probability of each secret: the marginal on ``z``."""
         return np.asarray(self.joint.sum(axis=1))
 
     @property
     def input_prior(self) -> Floats:
-        """How likely each input is: the marginal on ``x``."""
+        """Probability of each input: the marginal on ``x``."""
         return np.asarray(self.joint.sum(axis=0))
 
     def turned(self) -> Correlation:
-        """The same with the two sides exchanged: what ``z`` tells about ``x``."""
+        """Exchange the two sides: the information that ``z`` gives about ``x``."""
         return Correlation(self.joint.T, self.inputs, self.secrets)
 
     def channel(self) -> Channel:
@@ -160,7 +160,7 @@ class Correlation:
 def dalenius_vulnerability(
     correlation: Correlation | ArrayLike, channel: Channel | Mechanism, gain: object = None
 ) -> float:
-    """What an adversary gains who is after ``z`` and sees the release about ``x``.
+    """Return the gain of an adversary who is after ``z`` and sees the release about ``x``.
 
     ``gain`` is on the secrets ``z``; without one it is the chance to guess ``z`` in one try. A bare matrix ``Pi[z, x]`` has its
     columns in the order of the channel's inputs.
@@ -181,7 +181,7 @@ def dalenius_vulnerability(
 
 
 def as_correlation(correlation: Correlation | ArrayLike, channel: Channel) -> Correlation:
-    """The correlation itself, or that of a bare matrix whose columns are the channel's inputs."""
+    """The correlation itself, or the correlation of a bare matrix whose columns are the channel's inputs."""
     if isinstance(correlation, Correlation):
         return correlation
     values = _as_joint(correlation)

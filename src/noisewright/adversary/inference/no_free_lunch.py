@@ -73,19 +73,19 @@ the violating distribution weaker, never wrong: it is evaluated afterwards."""
 LARGEST_MARGIN = 1e6
 """A prior is no more lopsided than this."""
 MOST_COMPARED = 1_000_000_000
-"""Rows are compared two by two as long as no more pairs of entries are looked at than this."""
+"""Maximum number of pairs of entries for which rows are compared two by two."""
 FEW = 24
-"""So many centres are looked at before all others are."""
+"""Number of centres that are examined before all others."""
 MOST_SHOWN = 10
-"""Joint distributions with more rows or columns than this are not spelled out in text."""
+"""Maximum number of rows or columns of a joint distribution that is written out in text."""
 
 
 @dataclass(frozen=True)
 class Counterexample:
     """A joint distribution that breaks a guarantee, and the two numbers that show it.
 
-    ``promised`` is what the guarantee asks for (or what a better mechanism has), ``found`` is what the given mechanism
-    has; ``instead`` is the channel that does better, where the guarantee is about being best.
+    ``promised`` is the requirement of the guarantee (or the value of a better mechanism), and ``found`` is the value of
+    the given mechanism. ``instead`` is the channel that does better, where the guarantee is about being best.
     """
 
     correlation: Correlation
@@ -167,8 +167,9 @@ def check_utility_focussed(channel: Channel | Mechanism) -> Verdict:
     """Return whether no release leaks less than this one, whatever secret goes with its input: true of constant ones
     only.
 
-    The evidence otherwise is the secret that says which of two inputs it is: those that are told apart best, or in a very large
-    channel two that are told apart well. The constant release leaves it at 1/2.
+    The evidence otherwise is the secret that states which of two inputs it is. The two inputs are the most
+    distinguishable ones, or in a very large channel two that are easily distinguished. The constant release leaves it
+    at 1/2.
 
     >>> import noisewright as nw
     >>> broken = check_utility_focussed(nw.randomised_response([0, 1], epsilon=0.6931471805599453)).evidence
@@ -264,8 +265,8 @@ def _best_violation(seen: Channel, log_peaks: Floats) -> Counterexample:
 def _better_at(seen: Channel, centre: int, log_peak: Floats) -> Counterexample:
     """The mechanism ``(k v, 1 - k v)`` at one centre, and a correlation at which it is better if the peak's mass is below k.
 
-    The useful property is whether the secret is the centre. A column that is no multiple of the peak is to be no reason to
-    say yes; the prior is the one at which the likeliest such column says "yes" and "no" equally.
+    The useful property is whether the secret is the centre. A column that is not a multiple of the peak must not be a
+    reason to say yes. The prior is the one at which the most likely such column gives "yes" and "no" equally.
     """
     peak = np.exp(log_peak)
     others = np.arange(len(peak)) != centre

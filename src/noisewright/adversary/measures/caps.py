@@ -1,4 +1,4 @@
-r"""Caps: how much any adversary can gain, whatever they know and whatever they are after.
+r"""Caps: the maximum gain of any adversary, for every prior and every aim.
 
 For every prior and every gain of 0 or more the multiplicative leakage ``V_g[pi > C] / V_g(pi)`` is at most
 
@@ -40,7 +40,7 @@ from noisewright.core.metrics.metric import Metric
 __all__ = ["Caps", "leakage_caps", "promise_cap", "success_cap"]
 
 LARGEST_BOUND = 700
-"""e to a larger power than this is no useful cap, and soon no float."""
+"""Largest exponent of a useful cap; e to a larger power is soon beyond all floats."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,8 @@ def leakage_caps(thing: Channel | Mechanism, metric: Metric | None = None) -> Ca
 
 
 def promise_cap(guarantee: Guarantee, secrets: Iterable[Hashable]) -> float:
-    """``exp(epsilon d_max)``, rounded up: what a guarantee alone says about every adversary; infinite where it says
-    nothing.
+    """``exp(epsilon d_max)``, rounded up: the bound of a guarantee alone for every adversary; infinite where it gives
+    no bound.
 
     >>> from noisewright.core.metrics.metric import Line
     >>> round(promise_cap(Guarantee(1.0, Line()), range(5)), 3)

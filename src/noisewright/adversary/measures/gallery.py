@@ -242,9 +242,9 @@ def _named(text: str, secrets: tuple[Hashable, ...]) -> Gain:
 
 
 def _members(text: str, secrets: tuple[Hashable, ...]) -> list[Hashable]:
-    """The secrets that text names: by their own spelling, parted by commas, or as a range of integers.
+    """Return the secrets that text names: by their own names, separated by commas, or as a range of integers.
 
-    A spelling with a comma stands alone, or in double quotes.
+    A name with a comma stands alone, or in double quotes.
     """
     spelled = {str(x): x for x in secrets}
     if text.strip() in spelled:
@@ -301,9 +301,7 @@ def _all_in_blocks(inside: list[bool]) -> None:
 
 
 def _places_of(missing: list[bool]) -> str:
-    """Which secrets are missing, by their places: secrets may be values of someone's table, which no message
-    repeats.
-    """
+    """Return the positions of missing secrets: secrets may be values of someone's table, which no message repeats."""
     first = (
         f"the {'first of them is the ' if sum(missing) > 1 else ''}one at place {missing.index(True)}, counted from 0"
     )

@@ -4,16 +4,16 @@ r"""The average-case order: may B replace A against every adversary who plays th
 B]`` for every gain and every prior. It implies the max-case order, which implies the privacy order. Answers come from the
 cheapest of:
 
-1. one secret, equal channels, or a B that tells nothing; a closed form, where A is of a family that has one;
+1. one secret, equal channels, or a B that reveals nothing; a closed form, where A is of a family that has one;
 2. two secrets: the curves of the best tests (:mod:`~noisewright.adversary.orders._roc`);
 3. a direction that separates a column of B from the cone of A's (:mod:`~noisewright.adversary.orders._separation`);
 4. independent columns of A: the only candidate for R, solved for;
 5. a linear program; for exact channels its answer is a hint for one in fractions.
 
-**Exactness.** For exact channels the answer is ``holds (exact)`` or ``fails (witness)`` unless the sizes are too large for
-fractions. For floats it is ``holds within tol`` (with the post-processing and what it misses, measured again), ``fails
-(witness)`` (an adversary whose advantage, computed exactly from the given floats, is beyond what rows that sum to one only
-up to rounding can cause), or ``undecided``.
+**Exactness.** For exact channels the answer is ``holds (exact)`` or ``fails (witness)`` unless the sizes are too large
+for fractions. For floats it is ``holds within tol`` (with the post-processing and its error, measured again),
+``fails (witness)`` (an adversary whose advantage, computed exactly from the given floats, is beyond the effect of rows
+that sum to one only up to rounding), or ``undecided``.
 
 >>> geometric = [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]]
 >>> response = [["3/5", "1/5", "1/5"], ["1/5", "3/5", "1/5"], ["1/5", "1/5", "3/5"]]

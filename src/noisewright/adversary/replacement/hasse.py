@@ -74,7 +74,7 @@ def hasse(things: Mapping[str, Any], *, order: str = "average") -> Hasse:
 
 
 def _levels(strict: NDArray[np.bool_]) -> tuple[int, ...]:
-    """For each node the length of the longest chain below it."""
+    """Return for each node the length of the longest chain below it."""
     level = np.zeros(len(strict), dtype=int)
     for _ in range(len(strict)):
         longer = np.where(strict, level[:, None] + 1, 0).max(axis=0, initial=0)

@@ -54,7 +54,7 @@ __all__ = ["ORDERS", "Replacement", "may_replace", "safe_replacement"]
 ORDERS = ("average", "max", "privacy")
 CLOSED, BISECTION = "closed form", "bisection"
 TOLERANCE = 1e-12
-"""How far an entry may be off where a channel of floats is replaced: far less than moves an epsilon by the accuracy."""
+"""Largest error of an entry where a channel of floats is replaced: far less than moves an epsilon by the accuracy."""
 MOST, LEAST = 512.0, 1e-90
 """A family that is still safe at the first epsilon, or still not at the second, is not searched further."""
 
