@@ -78,7 +78,7 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 
 LARGEST = 1e-3
-"""A larger tolerance would hide what it is asked about."""
+"""A larger tolerance would hide the answer."""
 
 
 def as_tolerance(tolerance: object) -> float:
@@ -93,7 +93,7 @@ def as_tolerance(tolerance: object) -> float:
 
 
 def as_slack(slack: object, refusal: str) -> float:
-    """How far something may be off, from 0 (not at all) to below 1; anything else is refused in these words.
+    """Validate a tolerance from 0 (not at all) to below 1; anything else is rejected in these words.
 
     >>> as_slack(0, "the slack is a number from 0 to below 1.")
     0.0

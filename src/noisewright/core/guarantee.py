@@ -1,4 +1,4 @@
-r"""Guarantees: what is guaranteed, for which metric, and what it means for a person.
+r"""Guarantees: the claim, its metric, and its meaning for a person.
 
 ``Guarantee(epsilon, metric)`` guarantees that for two secrets at distance ``d`` no output is more than
 ``e^(epsilon d)`` times as likely under one as under the other (plus ``delta``). An epsilon says nothing without its
@@ -60,16 +60,16 @@ NO_BUDGET = (
 
 @dataclass(frozen=True)
 class ContextAware:
-    """What is guaranteed about one population on average, and to no one in particular: how well a private value is
-    guessed.
+    """Guarantee about one population on average, and to no one in particular: how well a private value is guessed.
 
     ``accuracy``: how often the best of the adversaries that are meant (``adversary``) is right, where blind guessing has
     ``prior``; ``distortion``: the expected distance of a release from the truth; ``data``: the population; ``information``:
     nats. No differential privacy follows from it, and it adds to no budget of one.
 
-    What was not computed from a law but measured has ``rows``, the number of records that ``accuracy`` (the upper end of an
-    interval of 95 %) was measured on, and says so: ``adversaries`` that were tried, ``most_distortion`` (the upper end of
-    such an interval), and whether the training ``converged``. ``private`` names what is hidden, what is told most of first.
+    What was not computed from a law but measured has ``rows``, the number of records that ``accuracy`` (the upper end
+    of an interval of 95 %) was measured on, and says so: ``adversaries`` that were tried, ``most_distortion`` (the
+    upper end of such an interval), and whether the training ``converged``. ``private`` names the hidden values, the
+    most revealed one first.
 
     >>> promise = ContextAware(0.7, 0.625, 0.1, "everybody who knows the law", "records drawn from it")
     >>> print(promise)
@@ -102,7 +102,9 @@ class ContextAware:
             raise ParameterError("a context-aware guarantee says in words who the adversary is and what the data are.")
 
     def compose(self, other: object) -> NoReturn:
-        """Refused: what two releases tell together depends on how they go together, and no sum of numbers says it."""
+        """Refused: the joint information of two releases depends on how they go together, and no sum of numbers bounds
+        it.
+        """
         del other
         raise ParameterError(NO_BUDGET)
 
@@ -191,7 +193,9 @@ class Guarantee:
         )
 
     def stated(self, name: Literal["epsilon", "delta"]) -> Fraction:
-        """Return epsilon or delta as it is stated: exactly, where that is known, and otherwise what the float is."""
+        """Return epsilon or delta as it is stated: exactly, where that is known, and otherwise the value of the
+        float.
+        """
         if self.exact is not None:
             return self.exact[name == "delta"]
         return Fraction(getattr(self, name))
@@ -213,7 +217,8 @@ class Guarantee:
         return float_up(Fraction(self.epsilon) * (math.ceil(apart) if self.scope == "adjacent" else apart))
 
     def delta_at(self, distance: float | Fraction) -> float:
-        r"""The extra probability between two secrets at this distance, beside :meth:`bound`; rounded up, and at most 1.
+        r"""Return the delta that holds together with :meth:`bound` for two secrets at this distance; rounded up, and at
+        most 1.
 
         Between neighbours it is ``delta``. A chain of ``k`` steps multiplies what came before by ``e^epsilon`` each time:
 
@@ -275,9 +280,11 @@ class Guarantee:
         return " ".join(filter(None, [text, phrases.holds(stated["conditions"])]))
 
     def reading(self, unit: str = "") -> str:
-        """Return the claim in half a line for a person: what its epsilon is for, and under which conditions it holds.
+        """Return the claim in half a line for a person: the unit of its epsilon, and the conditions under which it
+        holds.
 
-        ``unit`` is that of the values, such as "year", if the metric has none. ``str`` and certificates have the exact terms.
+        ``unit`` is the unit of the values, such as "year", if the metric has none. ``str`` and certificates have the
+        exact terms.
 
         >>> from noisewright.core.metrics.algebra import line_in
         >>> from noisewright.core.metrics.metric import Discrete
@@ -313,7 +320,7 @@ class Guarantee:
         return factor_in_words(self.bound(distance))
 
     def _factor(self, distance: float | Fraction) -> Fraction | None:
-        """At least the allowed factor between probabilities; None if it is more than all floats."""
+        """Return at least the allowed factor between probabilities; None if it is more than all floats."""
         bound = self.bound(distance)
         return None if bound > 700 else factor_above(bound)
 

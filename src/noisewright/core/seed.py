@@ -22,14 +22,14 @@ from noisewright.core.errors import ParameterError
 __all__ = ["Seed", "Stream"]
 
 SHOWN = 12
-"""So many digits tell seeds apart in a message."""
+"""Number of digits that a message shows to distinguish seeds."""
 
 
 class Seed:
     r"""32 public bytes, from which everyone draws the same public choices.
 
-    ``seed.generator(*words)`` is the stream of bytes that is made of blocks of 4096 bytes; block i (from 0 on) is the
-    beginning of SHAKE-256 of these bytes, one after the other, all integers being 8 bytes with the lowest first::
+    ``seed.generator(*words)`` is the stream of bytes that is made of blocks of 4096 bytes; block i (the first is 0) is
+    the beginning of SHAKE-256 of these bytes, one after the other, all integers being 8 bytes with the lowest first::
 
         "noisewright-seed-1" (18 bytes of ASCII), the seed (32 bytes), the number of words, for each word its length in
         bytes and its text in UTF-8 (an integer in decimal digits), and i
@@ -55,7 +55,7 @@ class Seed:
 
     @classmethod
     def from_hex(cls, text: str, name: str = "a public seed") -> Self:
-        """The seed that 64 hexadecimal digits spell; ``name`` is the parameter's, for the message."""
+        """Return the seed that 64 hexadecimal digits write; ``name`` is the parameter's, for the message."""
         if not isinstance(text, str) or not re.fullmatch("[0-9a-fA-F]{64}", text):
             raise ParameterError(f"{name} must be 64 hexadecimal digits; Seed.fresh().hex makes some.")
         return cls(builtins.bytes.fromhex(text))
@@ -88,7 +88,7 @@ class Seed:
 
 
 class Stream:
-    """Public choices in a fixed order; what is drawn does not depend on how much is asked for at a time."""
+    """Public choices in a fixed order; the choices do not depend on the number requested at a time."""
 
     BLOCK = 4096
 
@@ -110,7 +110,9 @@ class Stream:
         return whole[:count]
 
     def bits(self, count: int) -> NDArray[np.bool_]:
-        """The bits of the next whole bytes, the lowest of each byte first; what is left of the last byte is thrown away."""
+        """Return the bits of the next whole bytes, the lowest of each byte first; unused bits of the last byte are
+        discarded.
+        """
         if count < 0:
             raise ParameterError("a public stream gives 0 bits or more, not fewer.")
         content = np.frombuffer(self.bytes(-(-count // 8)), dtype=np.uint8)

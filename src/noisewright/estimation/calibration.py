@@ -2,7 +2,7 @@ r"""Making guarantees for different metrics comparable, within a radius.
 
 Randomised response with ``epsilon`` allows a factor of ``e^epsilon`` between *any* two values. A mechanism for a metric
 with ``epsilon'`` per unit allows ``e^(epsilon' r)`` at distance ``r``. They guarantee the same within a radius ``r0``
-if ``epsilon' = epsilon / r0``. Outside the radius the metric guarantee is weaker, and both numbers must be told:
+if ``epsilon' = epsilon / r0``. Outside the radius the metric guarantee is weaker, and both numbers must be reported:
 
 >>> print(comparable(epsilon="0.6931", radius=10, diameter=100))
 epsilon = 0.06931 per unit: the same factor of 2 within 10, but up to 1024 over the whole range of 100; ...

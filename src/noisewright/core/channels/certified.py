@@ -81,7 +81,7 @@ class CertifiedChannel:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What was proved."""
+        """The proved guarantee."""
         return Guarantee.exactly(self.epsilon, self.metric)
 
     def probability(self, secret: Hashable, output: Hashable) -> Fraction:
@@ -152,7 +152,7 @@ def check_budget(epsilon: object, closest: Fraction = Fraction(1)) -> Fraction:
 
 
 def _closest(distances: Distances) -> Fraction:
-    """The smallest distance above zero; 1 where there is none."""
+    """Return the smallest distance above zero; 1 if no distance is positive."""
     if isinstance(distances, UniformDistances):
         return distances.distance
     return min((d for _, _, d in distances.pairs() if d > 0), default=Fraction(1))

@@ -1,7 +1,7 @@
 r"""Points as a metric reads them: numbers, vectors, sequences, or things that are only equal or different.
 
-What is no such point is refused with a :class:`~noisewright.core.errors.MetricError` in the name of the metric. Points
-may be values of someone's table, so the message says where the point stands and of what type it is, never what it is.
+Anything else is rejected with a :class:`~noisewright.core.errors.MetricError` in the name of the metric. Points may be
+values of someone's table. Therefore the message gives the position and the type of the point, never its value.
 Coordinates are read twice: as floats, for a matrix of distances, and exactly, for the bounds that a certificate is
 proved against.
 
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 Point = Any
-"""What a metric measures between: a number, a coordinate tuple, a vector, a bag of words, a label."""
+"""Input of a metric: a number, a coordinate tuple, a vector, a bag of words, a label."""
 
 
 def as_points(points: Sequence[Point], name: str) -> Sequence[Point]:
@@ -124,5 +124,5 @@ def _within_floats(number: float | Fraction) -> bool:
 
 
 def _is_scalar(thing: object) -> bool:
-    """Return whether this is a numpy array of no dimension, which says that it can be iterated over but cannot."""
+    """Return whether this is a numpy array of no dimension, which claims to be iterable but cannot be iterated over."""
     return isinstance(thing, np.ndarray) and not thing.ndim

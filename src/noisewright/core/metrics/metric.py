@@ -111,7 +111,8 @@ class Metric:
         return None
 
     def after_rounding(self, distance: Fraction, columns: int) -> Fraction:
-        """At most how far apart two secrets of so many numbers are, in this metric, that were ``distance`` apart themselves.
+        """Return an upper bound on the distance of two secrets after rounding, given their number of coordinates and
+        their ``distance`` before it.
 
         >>> Discrete().after_rounding(Fraction(5), 1), (2 * Line()).after_rounding(Fraction(5), 1)
         (Fraction(1, 1), Fraction(10, 1))
@@ -123,7 +124,7 @@ class Metric:
         return self, Fraction(1)
 
     def record(self) -> dict[str, Any]:
-        """Return the metric as a certificate states it: by its base and parameters, or only by what it is called.
+        """Return the metric as a certificate states it: by its base and parameters, or only by its name.
 
         >>> (Line() * "1/5").record(), Angular().record()
         ({'base': 'line', 'factor': '1/5'}, {'called': 'angular'})

@@ -88,7 +88,7 @@ def parts_of(values: Any, count: int) -> list[Any]:
 
 
 def length_of(values: Any) -> int:
-    """How many reports a column holds."""
+    """Return the number of reports in a column."""
     return len(values) if hasattr(values, "__len__") else len(list(values))
 
 
@@ -105,7 +105,7 @@ def _columns(values: Any) -> list[Any]:
 
 
 def _array(values: Any) -> NDArray[Any]:
-    """A column as an array: of numbers or truth values, or of what it holds."""
+    """Return a column as an array: of numbers or truth values, or of its objects."""
     if isinstance(values, (str, bytes, set, frozenset)):
         raise DataError(NO_COLUMN)
     if _is_table(values):

@@ -87,7 +87,7 @@ class SufficientSet:
     """The outputs that are more likely under the first of two databases, and the levels they fall into."""
 
     outputs: tuple[int, ...]
-    """If the guarantee holds for every subset of these it holds for every event."""
+    """Events that suffice: if the guarantee holds for every subset of these it holds for every event."""
     levels: tuple[tuple[Fraction, tuple[int, ...]], ...]
     """Each difference ``u(d, x) - u(d', x)``, smallest first, and the outputs that have it."""
     constant: bool
@@ -199,7 +199,7 @@ class ResponseDesign:
 
     @property
     def collapsed(self) -> Design:
-        """What it is for one category against all others: a binary design, which has the variance of that share."""
+        """The design for one category against all others: a binary design, which has the variance of that share."""
         return binary(1 - self.lie, self.keep)
 
     def estimate(self, counts: ArrayLike) -> Floats:
@@ -208,7 +208,9 @@ class ResponseDesign:
         return np.asarray((given / given.sum() - float(self.lie)) / self._slope())
 
     def covariance(self, shares: ArrayLike, respondents: int = 1) -> Floats:
-        """The covariance matrix of the estimate: that of a multinomial sample of answers, stretched."""
+        """Return the covariance matrix of the estimate: the covariance of a multinomial sample of answers,
+        stretched.
+        """
         pi, size = as_shares(shares, self.categories), as_respondents(respondents)
         answers = float(self.lie) + self._slope() * pi
         return np.asarray((np.diag(answers) - np.outer(answers, answers)) / (size * self._slope() ** 2))
@@ -221,7 +223,7 @@ class ResponseDesign:
 
 
 def _factor(budget: Fraction) -> Fraction:
-    """A fraction just below ``e^epsilon``: what is private with it is private."""
+    """A fraction just below ``e^epsilon``: a design that is private with it is private."""
     return _over(exp_bounds(budget, BITS)[0])
 
 

@@ -103,7 +103,7 @@ class Device(BaseMechanism):
 
     @property
     def name(self) -> str:
-        """What it is called in certificates."""
+        """Name in certificates."""
         return f"survey device: {self.instrument.name}"
 
     @property
@@ -113,16 +113,16 @@ class Device(BaseMechanism):
 
     @property
     def smallest_epsilon(self) -> float:
-        """The epsilon that it really has with this delta; at most the one that was asked for."""
+        """Tight epsilon with this delta; at most the requested one."""
         return self.chances().smallest_epsilon(self.delta)
 
     @property
     def design(self) -> Design:
-        """What it is for the last answer, yes, against all others; more than two answers have it all alike."""
+        """Design for the last answer, yes, against all others; more than two answers have it all alike."""
         return self.design_of(self.answers[-1])
 
     def design_of(self, answer: Hashable) -> Design:
-        """What it is for one answer against all others: the variance of that answer's share."""
+        """Return the design for one answer against all others: the variance of that answer's share."""
         if answer not in self.answers:
             raise ParameterError("name one of the answers of this device.")
         return _design(*self.cases(), place=self.answers.index(answer))
@@ -135,7 +135,7 @@ class Device(BaseMechanism):
         return Chances(rows, total, self.answers, self.answers)
 
     def rules(self) -> list[tuple[str, str]]:
-        """The outcomes, and what a respondent who gets one of them does."""
+        """Outcomes, and the action of a respondent who gets one of them."""
         runs = ranges(self.instrument, (self.truth, *self.forced)) or ()
         actions = ["answer truthfully."]
         if self.instrument.second:
@@ -145,7 +145,7 @@ class Device(BaseMechanism):
         return [(self.instrument.in_words(run), action) for run, action in zip(runs, actions, strict=True) if run]
 
     def instruction(self) -> str:
-        """What an interviewer reads out."""
+        """Return the text that an interviewer reads out."""
         lines = [f"{outcome[:1].upper()}{outcome[1:]}: {action}" for outcome, action in self.rules()]
         return "\n".join([self.instrument.act, *lines])
 
@@ -215,8 +215,8 @@ def best_device(
 ) -> Device | None:
     """The device of one instrument with the least variance (the largest over all prevalences if none is given).
 
-    None if it has none: every split of its cases that tells anything breaks the guarantee, or some answer would give
-    the truth away and that is not allowed. More than two answers are said equally often whatever the truth.
+    None if it has none: every informative split of its cases breaks the guarantee, or some answer would give the truth
+    away and that is not allowed. More than two answers are said equally often whatever the truth.
     """
     if not isinstance(tool, Instrument):
         raise ParameterError(
@@ -297,14 +297,16 @@ def _splits(tool: Instrument, size: int, region: Region, disclosing: bool) -> It
 
 
 def _allowed(cases: int, no: int, region: Region, least: int, most: int) -> range:
-    """The forced yes cases that are private beside so many forced no cases: from the fewest that are."""
+    """Return the forced yes cases that are private together with the given number of forced no cases: from the fewest
+    that are.
+    """
     spare = cases * (1 - region.delta)
     fewest = max(spare - region.factor * no, (spare - no) / region.factor)
     return range(max(least, math.ceil(fewest)), most + 1)
 
 
 def _heard(text: str) -> str:
-    """What is left of an answer when it is spoken: capitals, spaces and ways to write an accent cannot be heard."""
+    """Return an answer as it is heard: capitals, spaces and ways to write an accent cannot be heard."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 

@@ -1,4 +1,4 @@
-r"""What an answer gives away about one respondent: the degree of privacy violation, and designs compared at equal degrees.
+r"""Degree of privacy violation of an answer about one respondent, and designs compared at equal degrees.
 
 Someone who knows the prevalence ``pi`` and sees an answer believes with some probability that the respondent has the
 attribute. The *degree of privacy violation* is the larger one of the two beliefs,
@@ -6,8 +6,8 @@ attribute. The *degree of privacy violation* is the larger one of the two belief
 .. math:: \alpha = \max\{P(x=1 \mid X=1),\ P(x=1 \mid X=0)\} \ge \pi .
 
 It is a measure after the fact: it depends on the prevalence, and guarantees nothing to those without the attribute. It
-is no substitute for ``epsilon``; with it, designs of different kinds can be compared. At equal degree Mangat's design
-never has a larger variance than Warner's.
+does not replace ``epsilon``; with it, designs of different kinds can be compared. At equal degree Mangat's design never
+has a larger variance than Warner's.
 
 >>> from noisewright.estimation.survey.designs import warner
 >>> round(violation(warner("3/4"), "0.1"), 4)
