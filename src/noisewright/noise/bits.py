@@ -1,6 +1,6 @@
 r"""The one doorway to randomness: every sampler of the library takes its bits from here.
 
-A source is anything with ``words(count)``, which returns that many independent, uniform 64-bit words. Two kinds come
+A source is anything with ``words(count)``, which returns ``count`` independent, uniform 64-bit words. Two kinds come
 with the library:
 
 * the **system source** (``rng=None``): the AES-256-CTR keystream under a key from the operating system, with a fresh
@@ -53,14 +53,14 @@ class Bits(Protocol):
 
     @property
     def label(self) -> str:
-        """What a certificate says about the source."""
+        """Description of the source in a certificate."""
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """The next ``count`` words, each uniform on 0, ..., 2**64 - 1; the array may be read-only."""
 
 
 Rng: TypeAlias = "np.random.Generator | Bits | None"
-"""What every sampler accepts as ``rng``; None for a release."""
+"""Type of ``rng`` of every sampler; None for a release."""
 
 
 def bits_from(rng: Rng = None) -> Bits:

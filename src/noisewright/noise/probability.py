@@ -2,7 +2,7 @@ r"""Coins with an exact probability, even one that no machine number can hold, s
 
 A coin shows True when ``U < p``, with ``U`` uniform on [0, 1). The first 32 bits of ``U`` settle that for all but about
 one draw in 2**32; the others get more bits of ``U`` and tighter bounds of ``p`` until they are settled, without end if
-need be. So the law is exact: no precision is chosen, and no float takes part.
+need be. Therefore the law is exact: no precision is chosen, and no float takes part.
 
 The lazy comparison is due to D. Knuth and A. Yao (1976); coins for :math:`e^{-x}` in privacy are from C. Canonne,
 G. Kamath and T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020.

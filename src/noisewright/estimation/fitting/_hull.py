@@ -1,8 +1,8 @@
 r"""The mixture of given points that lies nearest the origin, by block pivoting.
 
 For points :math:`a_1, \dots, a_n` it finds the weights ``x`` from 0 that sum to 1 with the least
-:math:`\|\sum_i x_i a_i\|`. That is what a Newton step of :mod:`~noisewright.estimation.fitting.newton` asks for, many
-times with almost the same answer.
+:math:`\|\sum_i x_i a_i\|`. A Newton step of :mod:`~noisewright.estimation.fitting.newton` needs this many times, with
+almost the same answer.
 
 A set of points is tried as the support: with the Gram matrix ``G`` of its points the weights are proportional to the solution
 of :math:`(G + 1 1^T) x = 1`. It is right when all of them are positive and no other point lies on the near side, :math:`a_i

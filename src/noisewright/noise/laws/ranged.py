@@ -257,7 +257,9 @@ class RangedSampler:
         return [first - self.band, second - self.band, third - self.band, total.view(np.uint64), left, right]
 
     def _room(self, points: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """The modulus for so many points; on an endless side 2**63, which no geometric number reaches."""
+        """Return the modulus for the given number of points; on an endless side 2**63, which no geometric number
+        reaches.
+        """
         room = np.maximum(points, np.uint64(1))
         return room if self._finite else np.where(room >= np.uint64(ENDLESS >> 1), np.uint64(1 << 63), room)
 
@@ -327,7 +329,9 @@ def _bounds(rate: Fraction, bits: int) -> PowerBounds:
 
 
 def _feasible_below(rate: Fraction, ranges: Sequence[Range], bits: int) -> list[Bound]:
-    """For each range the feasible share below its first point: ``A' = a^(gap-1) ((1 - a^M) + a^M A)`` from A of the last."""
+    """Return for each range the feasible share below its first point: ``A' = a^(gap-1) ((1 - a^M) + a^M A)`` from A of
+    the last.
+    """
     power, one = _bounds(rate, bits), 1 << bits
     shares: list[Bound] = [(0, 0)]
     for (first, last), (following, _) in pairwise(ranges):

@@ -30,7 +30,7 @@ LARGEST_ELIMINATION = 250_000
 
 
 def elimination_work(rows: int, columns: int, right: int, bits: int) -> int:
-    """What :class:`Elimination` costs, in rough units; numbers grow with every row that is eliminated."""
+    """Return the cost of :class:`Elimination`, in rough units; numbers grow with every row that is eliminated."""
     depth = min(rows, columns)
     return rows * depth * (rows + columns + right) * (1 + depth * bits // 1024)
 
@@ -106,8 +106,8 @@ class Elimination:
         return tuple(total)
 
     def line(self, pivot: int) -> tuple[int, dict[int, int], list[int]]:
-        """The equation of a pivot: its coefficient (greater than 0), those of the free columns, and the right-hand
-        sides.
+        """The equation of a pivot: its coefficient (greater than 0), the coefficients of the free columns, and the
+        right-hand sides.
         """
         row = self._rows[self.pivots.index(pivot)]
         known = set(self.pivots)

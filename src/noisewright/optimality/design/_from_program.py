@@ -47,16 +47,18 @@ MANY_ROWS = 400_000
 USUAL_DILATION = 1.05
 
 SLACKS = (0.0, 1e-6, 1e-4, 1e-2)
-"""How much of epsilon is held back, if the whole of it cannot be certified."""
+"""Shares of epsilon that are held back, if the whole of it cannot be certified."""
 
 PROHIBITIVE = (1e6, 1e3)
-"""A cost so many times above the regret of the best constant action (with a shape: of the uniform response) is next to a
-prohibition. Programs are solved with it capped there, which makes none of their bounds wrong, and without the actions that have
-such a cost."""
+"""A cost larger than the regret of the best constant action (with a shape: of the uniform response) by this factor is
+next to a prohibition. Programs are solved with it capped there, which makes none of their bounds wrong, and without the
+actions that have such a cost.
+"""
 
 WORTH_A_SHAPE = 1e-6
-"""What a shape that holds exactly may cost more than one that holds up to rounding, in terms of the uniform response's
-regret."""
+"""Factor of the cost of a shape that holds exactly over one that holds up to rounding, in terms of the uniform
+response's regret.
+"""
 
 ROUNDING = 1e-10
 """A shape that is missed by more was not lost by rounding alone, and the table is made in another way."""
@@ -64,7 +66,7 @@ ROUNDING = 1e-10
 PROVED, NOT_PROVED = "a dual solution, in floats", "not proved"
 
 USELESS = 0.1
-"""A gap above so much of the best constant action's regret proves nothing worth the name."""
+"""A gap above this share of the best constant action's regret proves nothing worth the name."""
 
 
 def from_program(
@@ -121,7 +123,7 @@ class _Answer:
 
     certified: CertifiedChannel
     matrix: Floats
-    """What was certified, in floats."""
+    """Certified matrix, in floats."""
     regret: float
     bound: float
     solution: Solution
@@ -131,7 +133,7 @@ class _Answer:
 
 @dataclass(frozen=True)
 class _Problem:
-    """One linear program, and what its answers are judged by."""
+    """One linear program, and the criteria for its answers."""
 
     setting: Setting
     core: Reduced
@@ -165,7 +167,7 @@ class _Problem:
         return exact if self.regret(exact) <= self.regret(table) + WORTH_A_SHAPE * level else table
 
     def regret(self, certified: CertifiedChannel) -> float:
-        """The expected regret of a table, or that of the worst secret."""
+        """Return the expected regret of a table, or the regret of the worst secret."""
         loss = self.core.setting.loss
         risks = (certified.channel().matrix[:, self.core.kept] * loss.matrix.T).sum(axis=1)
         return float(risks @ self.setting.prior if self.objective == "bayes" else risks.max())

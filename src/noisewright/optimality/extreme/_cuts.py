@@ -159,7 +159,9 @@ def _vertex(
 def _exact_bound(
     cost: Sequence[Sequence[Fraction]], duals: dict[Cut, float], q: Fraction, delta: Fraction
 ) -> Fraction | None:
-    """``sum u - delta sum y`` for exact multipliers with ``cost = u - sum y cut`` and ``y >= 0``; None where there are none."""
+    """Return ``sum u - delta sum y`` for exact multipliers with ``cost = u - sum y cut`` and ``y >= 0``; None where no
+    such multipliers exist.
+    """
     m, k = len(cost), len(cost[0])
     cuts = list(duals)
     columns = [[Fraction(n // k == i) for n in range(m * k)] for i in range(m)]

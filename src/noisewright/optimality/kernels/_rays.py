@@ -32,7 +32,7 @@ MOST_RAYS = 20_000
 """The default limit on rays, also on the way to the result."""
 
 BLOCK = 4_000_000
-"""How many pairs are looked at together."""
+"""Number of pairs that are examined together."""
 
 
 @dataclass(frozen=True)

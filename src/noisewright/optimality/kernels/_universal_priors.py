@@ -31,7 +31,7 @@ PriorPoint = tuple[Any, ...]
 """Probabilities of the secrets, fractions or floats."""
 
 MOST_EXACT = 30_000
-"""Up to so many sets of planes are gone through in fractions; beyond it floats are used."""
+"""Maximum number of sets of planes that are gone through in fractions; beyond it floats are used."""
 
 MOST_FLOAT = 3_000_000
 """More sets of planes than this are not gone through."""

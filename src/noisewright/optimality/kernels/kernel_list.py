@@ -71,7 +71,7 @@ class Kernel:
 
     @cached_property
     def rows(self) -> tuple[tuple[Fraction, ...], ...] | None:
-        """The channel in exact fractions; None where the factors are no rational numbers."""
+        """The channel in exact fractions; None where the factors are not rational."""
         if not self.space.rational:
             return None
         weights = [self.space.weights(p) for p in self.potentials]
@@ -98,7 +98,7 @@ class Kernel:
 
     @property
     def outers(self) -> tuple[Any, ...]:
-        """How often each output is seen if all secrets are equally likely."""
+        """Probability of each output if all secrets are equally likely."""
         if self.rows is not None:
             return tuple(sum(column, Fraction(0)) / self.space.size for column in zip(*self.rows, strict=True))
         return tuple(self.channel().matrix.mean(axis=0).tolist())
@@ -128,7 +128,7 @@ class Kernels(Sequence[Kernel]):
 
     @property
     def by_size(self) -> dict[int, int]:
-        """How many kernels there are with each number of outputs."""
+        """Number of kernels with each number of outputs."""
         return dict(sorted(Counter(len(kernel) for kernel in self.found).items()))
 
     def to_json(self) -> dict[str, object]:
@@ -232,7 +232,7 @@ def kernel_of(space: PrivatePosteriors, potentials: Sequence[Potential]) -> Kern
 
 
 def rank_of(space: PrivatePosteriors, potentials: Sequence[Potential]) -> int:
-    """How many of the corners are linearly independent: exactly, where distances are in whole steps."""
+    """Return the number of linearly independent corners: exactly, where distances are in whole steps."""
     if space.base is None:
         matrix = np.array([space.posterior(p) for p in potentials])
         return int(np.linalg.matrix_rank(matrix / matrix.max(axis=1, keepdims=True), tol=1e-9))

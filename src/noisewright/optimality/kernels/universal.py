@@ -3,7 +3,8 @@ r"""Is a mechanism best for one loss whatever the prior, and is there any that i
 For a loss ``l`` a mechanism ``M`` is *universally l-optimal* if ``U_l[pi > M] <= U_l[pi > N]`` for every prior ``pi`` and
 every private ``N``. Kernels suffice as rivals, and finitely many priors suffice as tests:
 
-* while the best remap of ``M`` does not change, ``U_l[pi > M]`` is linear in ``pi``, and the loss of any rival is concave. So the
+* while the best remap of ``M`` does not change, ``U_l[pi > M]`` is linear in ``pi``, and the loss of any rival is
+concave. Therefore the
   difference is largest at a corner of a region where the remap stays the same;
 * those corners are where ties between actions, and secrets of probability 0, leave one prior: linear algebra in fractions.
 
@@ -66,7 +67,7 @@ TOLERANCE = 1e-12
 are 0 or more, so rounding is relative to them."""
 
 WIDEST = 1e-12
-"""Where an output's probabilities spread wider than this, floats do not find the priors at which remaps change."""
+"""Largest spread of an output's probabilities at which floats find the priors where remaps change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +78,7 @@ class Witness:
     loss: Fraction | float
     less: Fraction | float
     place: int
-    """Which of the rivals it is: the place of the kernel in its list."""
+    """Index of the rival: the place of the kernel in its list."""
     better: Kernel | None = None
 
 
@@ -185,7 +186,7 @@ class _Costs:
         self.floats = matrix[[w for w in range(len(matrix)) if not _dominated(matrix, w)]]
         self.whole, self.over = whole_costs(self.floats)
         self.regrets = self.floats - self.floats.min(axis=0)
-        """What is above the cheapest action of each secret, which every mechanism pays."""
+        """Costs above the cheapest action of each secret, which every mechanism pays."""
 
     def regret(self, prior: Floats, channel: ChannelEntries) -> float:
         """The expected regret with the best remap."""
@@ -276,7 +277,7 @@ def _beaten(prior: PriorPoint, mine: ChannelEntries, rivals: _Rivals, costs: _Co
 
 
 def _best_at(prior: PriorPoint, rivals: _Rivals, costs: _Costs, alive: Sequence[int]) -> list[int]:
-    """Those of the rivals that no other one beats at a prior by more than rounding."""
+    """Return the rivals that no other one beats at a prior by more than rounding."""
     _, losses = rivals.losses(prior, costs)
     least = losses.min()
     return [k for k in alive if losses[k] <= least * (1 + TOLERANCE)]

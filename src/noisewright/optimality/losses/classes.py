@@ -44,7 +44,7 @@ __all__ = [
 
 
 MOST_COMPARED = 500
-"""Among more actions than this, those that no one needs are not looked for."""
+"""Maximum number of actions among which those that no one needs are looked for."""
 
 MOST_STEPS = 200_000
 """The search for theta gives up after this many choices."""
@@ -96,7 +96,7 @@ def is_monotone(loss: Loss, metric: Metric | None, *, distances: Floats | None =
 
 
 def is_strictly_monotone(loss: Loss, metric: Metric | None, *, distances: Floats | None = None) -> Verdict:
-    """As :func:`is_monotone`, with ``theta`` a bijection and a strictly increasing function."""
+    """Decide as :func:`is_monotone`, with ``theta`` a bijection and a strictly increasing function."""
     _check(loss)
     if len(loss.actions) != len(loss.secrets):
         return Verdict(FAILS, "there must be as many actions as secrets.")
@@ -108,8 +108,8 @@ def is_ordered_single_crossing(loss: Loss) -> Verdict:
     thresholds that rise.
 
     The secrets count in the order in which they are given. Actions that are nowhere better than another one are left
-    out: no one needs them. Of the others, two fix their order by the sign of their difference at the first secret where
-    it is not 0.
+    out: no one needs them. Among the others, two fix their order by the sign of their difference at the first secret
+    where it is not 0.
     """
     _check(loss)
     matrix = loss.matrix

@@ -7,7 +7,7 @@ r"""The gallery of losses, and how a loss is given: by name, as a matrix, as a f
 >>> as_loss("pinball:1,3", range(3)).matrix[0].tolist()
 [0.0, 3.0, 6.0]
 
-On numbers, ``absolute``, ``squared``, ``zero_one``, ``pinball`` and ``last_train`` carry their rule beside the
+On numbers, ``absolute``, ``squared``, ``zero_one``, ``pinball`` and ``last_train`` carry their rule in addition to the
 matrix, which is built only when something asks for it: a hundred thousand secrets are fine.
 """
 
@@ -157,7 +157,7 @@ def as_loss(loss: object, secrets: Sequence[Hashable], actions: Points | None = 
         )
         raise ParameterError(f"the loss has {made.shape[1]} columns for {len(names)} secrets. {hint}")
     if actions is None and made.shape[0] == len(names):
-        return Loss(made.matrix, names, names)  # as many actions as secrets: the guesses are the secrets
+        return Loss(made.matrix, names, names)  # one action for each secret: the guesses are the secrets
     return Loss(made.matrix, made.actions, names)
 
 

@@ -1,4 +1,4 @@
-r"""Tables over actions and secrets: what a loss ``L[w, x]`` and a gain ``g[w, x]`` share.
+r"""Tables over actions and secrets: the common part of a loss ``L[w, x]`` and a gain ``g[w, x]``.
 
 A table has named rows (actions) and columns (secrets), does not change, and may be kept as a rule whose numbers are built when
 something asks for them.
@@ -31,8 +31,8 @@ LARGEST_TABLE = 25_000_000
 class ActionTable:
     """Numbers ``[w, x]`` over named actions and secrets; immutable.
 
-    A kind of table says what it is called (``kind``), what to do about one that is too large (``instead``), and how its numbers
-    are built where they are not kept (``_built``).
+    A kind of table states its name (``kind``), the alternative to one that is too large (``instead``), and how its
+    numbers are built where they are not kept (``_built``).
     """
 
     __slots__ = ("_matrix", "actions", "labelled", "secrets")

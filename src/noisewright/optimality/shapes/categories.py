@@ -5,9 +5,9 @@ stands for its midpoint. A law of noise becomes a channel by integrating it over
 With ``snap=True`` the first category reaches down to minus infinity and the last one up to infinity: the channel of
 noise that is moved to the nearest valid output afterwards.
 
-**Guarantee.** Snapping is post-processing: the channel guarantees what the noise guaranteed, whatever the categories.
-Without snapping a law that lives on the range that they tile keeps its guarantee as well. Entries are floats here;
-certify the channel before anything is drawn.
+**Guarantee.** Snapping is post-processing: the channel has the guarantee of the noise, whatever the categories. Without
+snapping a law that lives on the range that they tile keeps its guarantee as well. Entries are floats here; certify the
+channel before anything is drawn.
 
 The *answers* of a query and the pairs of them that are adjacent, because two neighbouring databases can have them, make
 a metric: the number of steps from neighbour to neighbour (:class:`Answers`). A guarantee between neighbours is exactly
@@ -73,7 +73,7 @@ def exact_number(label: object) -> Fraction:
     """The number that a label stands for; a float counts as the simple fraction that it is the rounding of, such as 1/3."""
     if isinstance(label, float) and math.isfinite(label):
         simple = Fraction(label).limit_denominator(100_000)
-        # Arbitrary numbers are about 1e-10 from such a fraction; only what was meant as one is this near.
+        # Arbitrary numbers are about 1e-10 from such a fraction; only a number meant as one is this near.
         return simple if abs(float(simple) - label) <= 1e-14 * max(1.0, abs(label)) else Fraction(label)
     return as_fraction(label, "a point")
 
@@ -119,7 +119,7 @@ class Categories:
 
     @property
     def midpoints(self) -> tuple[Fraction, ...]:
-        """What the categories stand for."""
+        """Values that the categories stand for."""
         return tuple((low + high) / 2 for low, high in zip(self.lows, self.highs, strict=True))
 
     @property
@@ -133,7 +133,9 @@ class Categories:
         return self.lows[0], self.highs[-1]
 
     def index(self, values: Iterable[Hashable]) -> NDArray[np.intp]:
-        """For each number the category that contains it, -1 for none; the last category contains its upper end as well."""
+        """Return for each number the category that contains it, -1 for none; the last category contains its upper end
+        as well.
+        """
         places = np.array([exact_number(v) for v in values], dtype=object)
         lows, highs = np.array(self.lows, dtype=object), np.array(self.highs, dtype=object)
         found = np.searchsorted(lows, places, side="right") - 1
@@ -237,7 +239,7 @@ def discretise(
     below = [np.asarray(law.cdf(at, mu), dtype=np.float64) for at in (lows, highs)]
     tail = _tail(law)
     above = [tail(at, mu) for at in (lows, highs)]
-    if snap:  # the ends take what lies beyond them; noise that falls into a gap goes to the nearer category
+    if snap:  # the ends take the mass beyond them; noise that falls into a gap goes to the nearer category
         edge = (highs[:, :-1] + lows[:, 1:]) / 2
         below = [
             np.pad(law.cdf(edge, mu), ((0, 0), pad), constant_values=end) for pad, end in (((1, 0), 0), ((0, 1), 1))
@@ -332,7 +334,9 @@ class Answers:
 
 @dataclass(frozen=True)
 class Validity:
-    """What keeps a matrix from being a private channel: errors of row sums, the most negative entry, the largest loss."""
+    """Violations by a matrix that should be a private channel: errors of row sums, the most negative entry, the largest
+    loss.
+    """
 
     sum_error: float
     most_negative: float

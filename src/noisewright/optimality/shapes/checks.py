@@ -62,7 +62,7 @@ class ShapeCheck:
     shape: str
     holds: bool
     excess: float
-    """The largest violation, 0 where there is none; at most the tolerance if the shape holds."""
+    """The largest violation, 0 if nothing is violated; at most the tolerance if the shape holds."""
     cell: tuple[Hashable, Hashable] | None = None
     """The secret and the output of the cell that is too likely (for weak honesty: too unlikely)."""
     against: tuple[Hashable, Hashable] | None = None
@@ -133,7 +133,7 @@ def check_shape(
         reason = f"{_in_words(cell, values[high[worst]])}, less than 1/{len(cells.outputs)}"
         return ShapeCheck(shapes[0], False, excess, cell, None, reason)
     other = cells.cell(int(high[worst]))
-    if shapes[0] == "fair":  # the more likely cell is second: what is odd is the other one
+    if shapes[0] == "fair":  # the more likely cell is second: the other one is odd
         cell, other = other, cell
         reason = f"{_in_words(cell, values[high[worst]])}, {_in_words(other, values[low[worst]])}"
         return ShapeCheck(shapes[0], False, excess, cell, other, reason)
@@ -150,7 +150,9 @@ def _check(channel: object, tolerance: float, categories: object) -> None:
 
 
 def deviations(names: Sequence[str], certified: CertifiedChannel) -> dict[str, float]:
-    """By how much a table of integers misses each shape at most, in probability: exactly, then rounded up."""
+    """Return the error of each shape of a table of integers, as an upper bound in probability: exactly, then rounded
+    up.
+    """
     cells = Arrangement.of(certified.inputs, certified.outputs)
     values, one = certified.table.ravel(), 1 << certified.width
     found = {}
