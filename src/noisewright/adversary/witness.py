@@ -3,7 +3,7 @@ r"""Witnesses: evidence that one mechanism may replace another, or that it may n
 ==========================  ==========================================================================================
 :class:`PostProcessing`     the channel ``R`` with ``A R = B``: anyone who has A's output can make B's from it
 :class:`GainWitness`        an adversary (gain and prior) who is better off with B than with A
-:class:`CorrelationWitness` something else, correlated with the secret, that B tells more about than A
+:class:`CorrelationWitness` something else, correlated with the secret, that B reveals more about than A
 :class:`PosteriorWitness`   a belief that B leads to and that no mixture of the beliefs after A is
 :class:`MetricWitness`      a metric for which A has the smaller epsilon, with the pair of secrets
 ==========================  ==========================================================================================

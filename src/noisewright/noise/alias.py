@@ -37,7 +37,7 @@ that is nearly full.
 """
 
 OPEN = 2
-"""Number of words from the lower bound of a share on that the share does not settle."""
+"""Number of words, from the lower bound of a share on, that the bound does not settle."""
 
 
 class Alias:

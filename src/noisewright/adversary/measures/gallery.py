@@ -7,7 +7,7 @@ the adversary. The usual ones:
 identity      guess the secret in one try      actions are the secrets; 1 if the guess is right, otherwise 0
 partition     guess the block of the secret    actions are the blocks; 1 if the secret is in the block
 property      guess whether it has a property  the partition into ``in`` and ``out``
-metric        guess near the secret            ``1 - d(w, x) / d_max``; guesses may be points that are no secret
+metric        guess near the secret            ``1 - d(w, x) / d_max``; guesses may be other points
 custom        anything else                    a matrix, a function ``g(action, secret)``, or a loss turned round
 ============  ===============================  ====================================================================
 

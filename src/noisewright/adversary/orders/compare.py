@@ -4,7 +4,7 @@ r"""May one mechanism replace another? Every order, both ways, each with its wit
 average       against every gain and prior, on the average over outputs: B is a post-processing of A
 max           against every quasi-convex measure of the worst output: B's posteriors are mixtures of A's
 privacy       for every metric: B has each guarantee that A has
-metric        for the one metric that is given: the smallest epsilon of B is at most that of A
+metric        for the one metric that is given: the smallest epsilon of B is at most A's
 ============  ===================================================================================================
 
 Each implies the next, and a failure of one is a failure of all before it; no comparison says otherwise, although within

@@ -101,9 +101,7 @@ def certificate(p: Floats, q: Floats, operator: Operator) -> tuple[Likelihood, F
     g = operator.backward(ratio)
     reached = float(weights @ np.log(floored))
     if not smallest > off:
-        return Likelihood(
-            -math.inf, math.inf
-        ), g  # some report is too unlikely under p to be distinguished from impossible
+        return Likelihood(-math.inf, math.inf), g  # some report is too unlikely under p to differ from impossible
     value = float(weights @ np.log(mixed - off)) if off or floored is not mixed else reached
     above = reached + math.log(float(g.max()) + operator.backward_error(ratio))
     return Likelihood(value, max(above - value, 0.0) + rounding(value, operator)), g

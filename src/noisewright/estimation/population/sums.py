@@ -45,7 +45,7 @@ RIDGES = np.logspace(0, -15, 16)
 """The ridges that are tried, as shares of the largest squared singular value."""
 
 WEARY = 3.0
-"""Multiple of its size that bias counts in the choice of a ridge: an estimate should be right, not only its
+"""Multiple of its size at which bias counts in the choice of a ridge: an estimate should be right, not only its
 interval.
 """
 

@@ -207,7 +207,7 @@ class Survey:
 
     @property
     def loss(self) -> float:
-        """Cost of the device against the ideal with the same guarantee: the share of more respondents for one margin."""
+        """Cost of the device against the ideal with the same guarantee: share of more respondents for one margin."""
         least, own = self._spread(self.ideal), self._spread(self.device.design)
         if least == 0:  # everyone is asked, and the answers leave no doubt
             return 0.0 if own == 0 else math.inf

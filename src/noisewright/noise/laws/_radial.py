@@ -60,7 +60,7 @@ class Radial:
 
     @property
     def gaps(self) -> tuple[int, int]:
-        """Largest excess of length and sum over the same of the cut coordinates, which each lose less than 1."""
+        """Largest excess of length and sum over their values for the cut coordinates, which each lose less than 1."""
         return (2, 2) if self.cut else (0, 0)  # the length loses less than sqrt(2), the sum less than 2
 
     @property

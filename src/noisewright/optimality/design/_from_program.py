@@ -56,7 +56,7 @@ actions that have such a cost.
 """
 
 WORTH_A_SHAPE = 1e-6
-"""Factor of the cost of a shape that holds exactly over one that holds up to rounding, in terms of the uniform
+"""Largest additional cost of a shape that holds exactly over one that holds up to rounding, in terms of the uniform
 response's regret.
 """
 

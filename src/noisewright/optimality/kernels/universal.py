@@ -4,8 +4,7 @@ For a loss ``l`` a mechanism ``M`` is *universally l-optimal* if ``U_l[pi > M] <
 every private ``N``. Kernels suffice as rivals, and finitely many priors suffice as tests:
 
 * while the best remap of ``M`` does not change, ``U_l[pi > M]`` is linear in ``pi``, and the loss of any rival is
-concave. Therefore the
-  difference is largest at a corner of a region where the remap stays the same;
+  concave. Therefore the difference is largest at a corner of a region where the remap stays the same;
 * those corners are where ties between actions, and secrets of probability 0, leave one prior: linear algebra in fractions.
 
 A failure comes with a witness: a prior, a kernel that is better there, and both losses. Where the factors are rational and the
@@ -67,7 +66,7 @@ TOLERANCE = 1e-12
 are 0 or more, so rounding is relative to them."""
 
 WIDEST = 1e-12
-"""Largest spread of an output's probabilities at which floats find the priors where remaps change."""
+"""Spread of an output's probabilities beyond which floats do not find the priors at which remaps change."""
 
 
 @dataclass(frozen=True, eq=False)
