@@ -4,9 +4,9 @@ On the secrets ``0 .. n-1``, with ``a = e^(-epsilon)``:
 
 * **geometric** (truncated): ``c_y a^|x-y|``, where ``c_y`` is ``1/(1+a)`` at the two ends and ``(1-a)/(1+a)`` between them;
 * **response** (randomised response): ``1/(1+(n-1)a)`` for the truth, ``a`` times that for every other answer;
-* **exponential**: ``b^|x-y| / s_x`` with ``s_x`` the sum of row ``x``. Its epsilon is the *true* one, the epsilon of the
-  neighbours at an end: ``e^(-epsilon) = b s_0/s_1``. The sums ``s_x`` are concave in ``x``, so no other neighbours are farther apart, and
-  ``1/b + (1 - b^(n-2))/s_0`` falls in ``b``, so each epsilon has one ``b``;
+* **exponential**: ``b^|x-y| / s_x`` with ``s_x`` the sum of row ``x``. Its epsilon is the *true* one, the epsilon of
+  the neighbours at an end: ``e^(-epsilon) = b s_0/s_1``. The sums ``s_x`` are concave in ``x``, so no other neighbours
+  are farther apart, and ``1/b + (1 - b^(n-2))/s_0`` falls in ``b``, so each epsilon has one ``b``;
 * **over-truncated**: geometric noise clamped to a range of outputs that need not hold the secrets.
 
 The probabilities are fractions where ``a`` (for an exponential, ``b``) is one, and lie between two fractions otherwise.

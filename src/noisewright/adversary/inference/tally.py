@@ -3,7 +3,8 @@ r"""A survey with a yes-or-no question: noise on every answer, or noise on the t
 ``N`` people answer; the number of yeses is published. Two ways, with the same guarantee to every participant:
 
 - the *randomised tally*: each answers truthfully with probability ``p`` and otherwise throws a fair coin, and the
-  answers are counted. Of ``k`` true yeses it is the sum of two binomials, ``Bin(k, (1+p)/2)`` and ``Bin(N-k, (1-p)/2)``;
+  answers are counted. Of ``k`` true yeses it is the sum of two binomials, ``Bin(k, (1+p)/2)`` and
+  ``Bin(N-k, (1-p)/2)``;
 - the *noisy tally*: someone who is trusted counts, and adds truncated geometric noise with ``a = (1-p)/(1+p)``.
 
 **Guarantee.** Both are exactly ``ln((1+p)/(1-p))``-private for Hamming distance between the lists of answers: ln 3 for

@@ -230,6 +230,6 @@ def _alias(weights: list[int]) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
         left[donor] -= full - left[code]
         if left[donor] < full:
             small.append(large.pop())
-    for code in (*small, *large):  # the remaining codes have exactly a full column, since all weights sum to CODES columns
+    for code in (*small, *large):  # the rest have exactly a full column, since all weights sum to CODES columns
         left[code] = full
     return np.array(left, dtype=np.uint32), np.array(alias, dtype=np.int32)
