@@ -164,7 +164,7 @@ class RangedSampler:
             for spot in np.flatnonzero(doubt):
                 event[spot] = self._settle(int(i[spot]), int(which[spot]), int(words[spot]), bits)
         go_left, leave = event < 2, (event & 1).astype(np.bool_)
-        if len(self.ranges) == 2:  # anyone who leaves enters the other one, from its nearer end
+        if len(self.ranges) == 2:  # a point that leaves enters the other one, from its nearer end
             entered = np.where(go_left, self._lasts[0], self._firsts[1])
             length = np.where(go_left, self._lengths[0], self._lengths[1])
         else:
@@ -226,7 +226,7 @@ class RangedSampler:
             return None
         first, last = (self._firsts[0], self._lasts[0]) if which is None else (self._firsts[which], self._lasts[which])
         starts, rooms = [i, i + 1], [i - first + 1, last - i]
-        if which is not None:  # anyone who leaves enters the other range, from its nearer end
+        if which is not None:  # a point that leaves enters the other range, from its nearer end
             lengths = self._lasts - self._firsts + 1
             starts = [i, np.full_like(i, self._lasts[0]), i + 1, np.full_like(i, self._firsts[1])]
             rooms = [rooms[0], np.full_like(i, lengths[0]), rooms[1], np.full_like(i, lengths[1])]
