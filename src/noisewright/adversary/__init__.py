@@ -1,4 +1,4 @@
-"""What adversaries learn from a mechanism, and when one mechanism may safely replace another.
+"""Information that adversaries gain from a mechanism, and whether one mechanism may safely replace another.
 
 ``nw.leakage(...)`` is :func:`noisewright.adversary.measures.vulnerability.leakage`, ``nw.compare(...)`` is
 :func:`noisewright.adversary.orders.compare.compare`.

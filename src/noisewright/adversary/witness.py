@@ -1,9 +1,9 @@
-r"""Witnesses: what shows that one mechanism may replace another, or that it may not.
+r"""Witnesses: evidence that one mechanism may replace another, or that it may not.
 
 ==========================  ==========================================================================================
-:class:`PostProcessing`     the channel ``R`` with ``A R = B``: whoever has A's output can make B's from it
+:class:`PostProcessing`     the channel ``R`` with ``A R = B``: anyone who has A's output can make B's from it
 :class:`GainWitness`        an adversary (gain and prior) who is better off with B than with A
-:class:`CorrelationWitness` something else, correlated with the secret, that B tells more about than A
+:class:`CorrelationWitness` something else, correlated with the secret, that B reveals more about than A
 :class:`PosteriorWitness`   a belief that B leads to and that no mixture of the beliefs after A is
 :class:`MetricWitness`      a metric for which A has the smaller epsilon, with the pair of secrets
 ==========================  ==========================================================================================
@@ -58,7 +58,7 @@ __all__ = [
 MOST_SHOWN = 8
 """Tables wider or longer than this are cut in text."""
 WIDEST = 70
-"""Tables of so many characters fit on a page; columns beyond are left out."""
+"""Maximum number of characters of a table that fits on a page; columns beyond are left out."""
 ROUNDING = 1e-12
 """Numbers below this are what rounding leaves of zero."""
 
@@ -110,11 +110,13 @@ class GainWitness:
     exact: Rows
 
     def confirm(self, a: Read, b: Read) -> Fraction:
-        """What the second channel is worth beyond the first, computed again in integers."""
+        """Return the value of the second channel beyond the first, computed again in integers."""
         return vulnerability(self.exact, b) - vulnerability(self.exact, a)
 
     def correlation(self) -> CorrelationWitness:
-        """A correlated secret that the second channel tells more about: ``Pi[w, x]`` in proportion to the gain."""
+        """Return a correlated secret that the second channel reveals more about: ``Pi[w, x]`` in proportion to the
+        gain.
+        """
         total = sum((v for row in self.exact for v in row), Fraction(0))
         share = len(self.gain.secrets) / total
         joint = tuple(tuple(v / total for v in row) for row in self.exact)
@@ -170,7 +172,7 @@ class CorrelationWitness:
 
 @dataclass(frozen=True, eq=False)
 class PosteriorWitness:
-    """A posterior of the second channel, from a uniform prior, outside the hull of those of the first.
+    """A posterior of the second channel, from a uniform prior, outside the hull of the first channel's posteriors.
 
     ``distance`` is its Euclidean distance from that hull and ``nearest`` the point there. ``direction`` (values in
     ``[-1, 1]``) separates it: its mean under ``posterior`` is larger than under any posterior of the first, by ``gap`` exactly.
@@ -248,9 +250,11 @@ def vulnerability(gain: Sequence[Sequence[Fraction]], given: Read) -> Fraction:
 
 
 def gain_witness(gain: Sequence[Sequence[Fraction]], actions: Sequence[Hashable], a: Read, b: Read) -> GainWitness:
-    """The adversary with this gain, shifted for each secret and scaled to ``[0, 1]``, and what the channels are worth to it.
+    """Return the adversary with this gain, shifted for each secret and scaled to ``[0, 1]``, and the values of the
+    channels to it.
 
-    ``gain`` must distinguish its actions somewhere; ``gap`` tells whether it is a witness at all (it must be above zero).
+    ``gain`` must distinguish its actions somewhere; ``gap`` shows whether it is a witness at all (it must be above
+    zero).
     """
     lowest = [min(row[x] for row in gain) for x in range(len(a.inputs))]
     shifted = [[v - low for v, low in zip(row, lowest, strict=True)] for row in gain]
@@ -271,7 +275,7 @@ def _in_words(value: Fraction | float) -> str:
 
 
 def _more(before: float, after: float, gap: Fraction) -> dict[str, float]:
-    """What is gained with the old one, with the new one, and how much more that is, as plain data."""
+    """Return the gain with the old one, with the new one, and their difference, as plain data."""
     return {"before": before, "after": after, "gap": float(gap)}
 
 

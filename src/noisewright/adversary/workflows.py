@@ -1,4 +1,4 @@
-r"""Where noise is added: on the answer of a trusted curator, or on each datum before anybody collects it.
+r"""Placement of the noise: on the answer of a trusted curator, or on each datum before anyone collects it.
 
 *Oblivious*: a curator asks a query ``f`` of the whole secret and runs a channel ``H`` on the answer. Privacy is a property of
 ``K = H o f`` under the metric on the secrets; utility is a property of ``H`` alone. With the metric that ``f`` induces on its
@@ -19,8 +19,8 @@ for one datum is kept, for the sum of the distances over the data.
 >>> everybody.channel().outputs, round(everybody.epsilon().value, 6)
 ((0, 1, 2), 1.0)
 
-Replacing ``H`` by a channel that is safer in the privacy order (:func:`noisewright.compare`) keeps every such promise, for
-every query and every metric; a smaller epsilon in one metric on the answers does not.
+Replacing ``H`` by a channel that is safer in the privacy order (:func:`noisewright.compare`) keeps every such
+guarantee, for every query and every metric; a smaller epsilon in one metric on the answers does not.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Oblivious:
         as_channel(self.mechanism)
         try:
             answers = [self._ask(x) for x in self.secrets]
-        except Exception as problem:  # whatever somebody else's query raises
+        except Exception as problem:  # whatever someone else's query raises
             raise ParameterError(f"a query must have an answer for every secret ({type(problem).__name__}).") from None
         as_labels(answers, "the answers of a query")
 
@@ -100,7 +100,7 @@ class Oblivious:
         return induced_metric(self._ask, self.secrets, self.metric)
 
     def utility(self, loss: object = "absolute", prior: object = None) -> Remapped:
-        """The expected loss about the true *answer*, for somebody who reads the output as well as possible.
+        """The expected loss about the true *answer*, for someone who reads the output as well as possible.
 
         ``prior`` is over the secrets; the answers inherit theirs from it.
         """
@@ -138,7 +138,9 @@ class Local:
         object.__setattr__(self, "records", int(self.records))
 
     def channel(self) -> Channel:
-        """From whole data sets (tuples) to what is known at the end. It grows with the power of the number of records."""
+        """Return the channel from whole data sets (tuples) to the information at the end. It grows with the power of
+        the number of records.
+        """
         one = as_channel(self.mechanism)
         rows, columns = (size**self.records for size in one.shape)
         if rows * columns > LARGEST_PRODUCT:
@@ -157,7 +159,9 @@ class Local:
         return _merged(matrix, inputs, outputs, self.then)
 
     def epsilon(self) -> Audit:
-        """The smallest epsilon for the sum of distances over the data: that of one datum, or less after ``then``."""
+        """Return the smallest epsilon for the sum of distances over the data: the epsilon of one datum, or less after
+        ``then``.
+        """
         one = as_channel(self.mechanism)
         metric = self.data_metric()
         if self.then is not None:
@@ -184,7 +188,7 @@ def _merged(
         results = as_labels([then(y) for y in outputs], "the results of then=")
     except ParameterError:
         raise
-    except Exception as problem:  # whatever somebody else's function raises
+    except Exception as problem:  # whatever someone else's function raises
         raise ParameterError(
             f"then= must have a result for every tuple of outputs ({type(problem).__name__})."
         ) from None

@@ -1,6 +1,6 @@
-"""The vocabulary that every other room speaks: channels, metrics, guarantees, mechanisms, certificates, public files, errors.
+"""The shared vocabulary of all packages: channels, metrics, guarantees, mechanisms, certificates, public files, errors.
 
-It knows nothing of files, frames, plots or the network.
+It does not depend on files, frames, plots or the network.
 """
 
 from typing import TYPE_CHECKING

@@ -1,10 +1,10 @@
 r"""The composition accountant: what several releases about one secret cost together.
 
-Losses of independent (or adaptively chosen) releases add. Adding the symmetric losses ``d_C`` is safe but may say too much:
-the worst output of one release may speak for ``x`` and that of the next for ``x'``. The accountant adds *directed* losses
-``max_y ln C[x,y]/C[x',y]`` and symmetrises once, at the end, which is exactly the loss of the product channel without
-building it. Deltas add too, for each pair of secrets its own: between secrets some steps apart a promise between neighbours
-has a larger one.
+Losses of independent (or adaptively chosen) releases add. Adding the symmetric losses ``d_C`` is safe but may overstate
+the loss: the worst output of one release may favour ``x`` and the worst output of the next ``x'``. The accountant adds
+*directed* losses ``max_y ln C[x,y]/C[x',y]`` and symmetrises once, at the end, which is exactly the loss of the product
+channel without building it. Deltas add too, for each pair of secrets its own: between secrets some steps apart a
+guarantee between neighbours has a larger one.
 
 >>> from noisewright.core.channels.channel import Channel
 >>> first = Channel([[0.8, 0.2], [0.4, 0.6]])
@@ -41,7 +41,7 @@ MOST_RELEASES = 2**53
 
 
 class Accountant:
-    """Adds up what releases about the same secrets reveal; ``add`` takes channels or stated guarantees."""
+    """Sum of the privacy losses of releases about the same secrets; ``add`` takes channels or stated guarantees."""
 
     def __init__(self, inputs: Iterable[Hashable]) -> None:
         self.inputs = as_labels(inputs, "the secrets of an accountant")
@@ -81,7 +81,7 @@ class Accountant:
         else:
             apart, place = np.unique(release.metric.matrix(self.inputs), return_inverse=True)
             bounds = [release.bound(distance) for distance in apart.tolist()]
-            # Where nothing is promised, an infinite loss says so, and needs no delta beside it.
+            # Where nothing is guaranteed, the loss is infinite and needs no delta.
             extra = [0.0 if math.isinf(b) else release.delta_at(d) for b, d in zip(bounds, apart.tolist(), strict=True)]
             sums = [float_up(times * (Fraction(delta) + Fraction(release.seed_failure))) for delta in extra]
             losses, deltas = (np.array(found)[place].reshape(self._deltas.shape) for found in (bounds, sums))
@@ -117,7 +117,7 @@ class Accountant:
         return Audit(value, metric, pair, None, None, delta)
 
     def guarantee(self, metric: Metric | None = None) -> Guarantee:
-        """What may be promised about everything added so far."""
+        """Return the guarantee of everything added so far."""
         audit = self.epsilon(metric)
         if math.isinf(audit.value):
             raise ParameterError(
@@ -127,7 +127,7 @@ class Accountant:
 
 
 def _sum_up(first: Floats, second: Floats) -> Floats:
-    """Sums rounded up: Knuth's two-sum tells what each float sum left out."""
+    """Return sums rounded up: Knuth's two-sum gives the error of each float sum."""
     total = first + second
     part = total - first
     rest = (first - (total - part)) + (second - part)

@@ -1,4 +1,4 @@
-"""Names for the arrays that everybody passes around."""
+"""Names for the arrays that everyone passes around."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ __all__ = ["Floats", "Indices", "Integers"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.object_]
-"""Whole numbers of any size."""
+"""Integers of any size."""
 Indices = NDArray[np.intp]
 """Places in another array."""

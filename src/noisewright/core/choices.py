@@ -1,4 +1,4 @@
-"""Checks that parameters share: one of a few words, a number, a whole number, a tolerance."""
+"""Checks that parameters share: one of a few words, a number, an integer, a tolerance."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ def _plain(word: str) -> str:
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether this is a real number, of Python, of NumPy or a fraction; a truth value is none."""
+    """Return whether this is a real number, of Python, of NumPy or a fraction; a truth value is none."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Whether this is a whole number, of Python or of NumPy; a truth value is none.
+    """Return whether this is an integer, of Python or of NumPy; a truth value is none.
 
     >>> is_whole(3), is_whole(3.0), is_whole(True)
     (True, False, False)
@@ -78,7 +78,7 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 
 LARGEST = 1e-3
-"""A larger tolerance would hide what it is asked about."""
+"""A larger tolerance would hide the answer."""
 
 
 def as_tolerance(tolerance: object) -> float:
@@ -93,7 +93,7 @@ def as_tolerance(tolerance: object) -> float:
 
 
 def as_slack(slack: object, refusal: str) -> float:
-    """How far something may be off, from 0 (not at all) to below 1; anything else is refused in these words.
+    """Validate a tolerance from 0 (not at all) to below 1; anything else is rejected in these words.
 
     >>> as_slack(0, "the slack is a number from 0 to below 1.")
     0.0

@@ -1,7 +1,7 @@
 """Every error that Noisewright raises on purpose.
 
-A message is one sentence or two: what was given, what is allowed, what to do. It never quotes a data value; parameters
-(an epsilon, a label of a channel, a file name) may be named, because they are public.
+A message is one sentence or two: the value given, the allowed values, what to do. It never quotes a data value;
+parameters (an epsilon, a label of a channel, a file name) may be named, because they are public.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class NoisewrightError(Exception):
 
 
 class ParameterError(NoisewrightError, ValueError):
-    """A parameter is outside what is allowed."""
+    """A parameter is outside the allowed values."""
 
 
 class MetricError(ParameterError):
@@ -45,13 +45,13 @@ class ChannelError(ParameterError):
 class NoChannelError(ParameterError):
     """A mechanism has no channel that can be listed: its secrets or outputs are infinitely many, or too many.
 
-    It says something about the mechanism, not about a value that was given: who can do without a channel catches this class
-    alone, and never takes a wrong parameter for it.
+    It concerns the mechanism, not a value that was given. Callers that can do without a channel catch this class alone,
+    and never take a wrong parameter for it.
     """
 
 
 class NoLossError(ParameterError):
-    """A mechanism has no such loss: its outputs are no numbers, or no values that could be taken for the secret."""
+    """A mechanism has no such loss: its outputs are not numbers, or not values that could be taken for the secret."""
 
 
 class GuaranteeError(NoisewrightError, ValueError):
@@ -59,11 +59,11 @@ class GuaranteeError(NoisewrightError, ValueError):
 
 
 class CertificateError(NoisewrightError, ValueError):
-    """A certificate that does not prove what it claims, or cannot be read."""
+    """A certificate that does not prove its claim, or cannot be read."""
 
 
 class FileFormatError(NoisewrightError, ValueError):
-    """A file that is not what its name says, is cut short, or is from another program."""
+    """A file that does not match its name, is cut short, or is from another program."""
 
 
 class DataError(NoisewrightError, ValueError):
@@ -75,7 +75,9 @@ class LedgerError(NoisewrightError):
 
 
 class BudgetError(LedgerError):
-    """A release that would cost more than is left; the message says what was asked for and what is left."""
+    """A release that would cost more than the remaining budget; the message states the request and the remaining
+    budget.
+    """
 
 
 class PolicyError(NoisewrightError, ValueError):

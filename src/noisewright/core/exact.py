@@ -55,7 +55,7 @@ Exact = int | float | str | Fraction
 """A number given exactly: an int, a Fraction, a string such as ``"1/3"`` or ``"0.1"``, or a float taken as it is."""
 
 LARGEST_SPELLED = 6_000
-"""Parameters of more bits than this on either side of the fraction are refused, so that a certificate can spell them."""
+"""Maximum number of bits of a parameter on either side of the fraction, so that a certificate can write it out."""
 
 
 def as_fraction(value: object, name: str = "value") -> Fraction:
@@ -67,7 +67,7 @@ def as_fraction(value: object, name: str = "value") -> Fraction:
 
 
 def fraction_or_none(value: object) -> Fraction | None:
-    """The exact value of ``value``, or None for what is no number: for who asks rather than refuses.
+    """The exact value of ``value``, or None if it is not a number: for callers that ask rather than reject.
 
     >>> fraction_or_none("1/3"), fraction_or_none("yes")
     (Fraction(1, 3), None)
@@ -110,7 +110,9 @@ def whole_or_fraction(value: Fraction) -> int | Fraction:
 
 
 def _read(text: str, name: str) -> Fraction | str:
-    """The number that a string spells in ASCII digits; digits that would take for ever to expand are refused first."""
+    """Return the number that a string writes in ASCII digits; digits that would take for ever to expand are rejected
+    first.
+    """
     found = re.fullmatch(r"\s*[-+]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][-+]?(\d+))?)\s*", text, re.ASCII)
     if found is None:
         shown = repr(text) if len(text) <= 40 else f"{text[:40]!r}..."

@@ -1,8 +1,8 @@
-r"""Guarantees: what is promised, for which metric, and what it means for a person.
+r"""Guarantees: the claim, its metric, and its meaning for a person.
 
-``Guarantee(epsilon, metric)`` promises that for two secrets at distance ``d`` no output is more than ``e^(epsilon d)`` times
-as likely under one as under the other (plus ``delta``). An epsilon says nothing without its metric, so the two travel
-together.
+``Guarantee(epsilon, metric)`` guarantees that for two secrets at distance ``d`` no output is more than
+``e^(epsilon d)`` times as likely under one as under the other (plus ``delta``). An epsilon says nothing without its
+metric, so the two travel together.
 
 >>> promise = Guarantee.geo(epsilon=math.log(4), radius=200)
 >>> round(promise.epsilon * 200, 4), promise.metric.name
@@ -48,7 +48,7 @@ __all__ = ["ContextAware", "Guarantee", "Scope", "factor_in_words", "split"]
 Scope = Literal["metric", "adjacent"]
 
 LARGEST_EXPONENT = 800
-"""No float delta above 0 is below e^-800: multiplied by more than e^800 each is more than 1."""
+"""No float delta greater than 0 is below e^-800: multiplied by more than e^800 each is more than 1."""
 
 LARGEST_FLOAT = Fraction(sys.float_info.max)
 
@@ -60,15 +60,16 @@ NO_BUDGET = (
 
 @dataclass(frozen=True)
 class ContextAware:
-    """What is promised about one population on average, and to nobody in particular: how well a private value is guessed.
+    """Guarantee about one population on average, and to no one in particular: how well a private value is guessed.
 
     ``accuracy``: how often the best of the adversaries that are meant (``adversary``) is right, where blind guessing has
     ``prior``; ``distortion``: the expected distance of a release from the truth; ``data``: the population; ``information``:
     nats. No differential privacy follows from it, and it adds to no budget of one.
 
-    What was not computed from a law but measured has ``rows``, the number of records that ``accuracy`` (the upper end of an
-    interval of 95 %) was measured on, and says so: ``adversaries`` that were tried, ``most_distortion`` (the upper end of
-    such an interval), and whether the training ``converged``. ``private`` names what is hidden, what is told most of first.
+    What was not computed from a law but measured has ``rows``, the number of records that ``accuracy`` (the upper end
+    of an interval of 95 %) was measured on, and says so: ``adversaries`` that were tried, ``most_distortion`` (the
+    upper end of such an interval), and whether the training ``converged``. ``private`` names the hidden values, the
+    most revealed one first.
 
     >>> promise = ContextAware(0.7, 0.625, 0.1, "everybody who knows the law", "records drawn from it")
     >>> print(promise)
@@ -101,7 +102,9 @@ class ContextAware:
             raise ParameterError("a context-aware guarantee says in words who the adversary is and what the data are.")
 
     def compose(self, other: object) -> NoReturn:
-        """Refused: what two releases tell together depends on how they go together, and no sum of numbers says it."""
+        """Refused: the joint information of two releases depends on how they go together, and no sum of numbers bounds
+        it.
+        """
         del other
         raise ParameterError(NO_BUDGET)
 
@@ -122,12 +125,12 @@ class Guarantee:
     """``(epsilon, delta)`` privacy for a metric.
 
     ``scope="metric"``: every pair of secrets, with loss at most ``epsilon d``, and one ``delta`` for all of them.
-    ``scope="adjacent"``: pairs at distance at most 1, with loss at most ``epsilon`` and ``delta``; farther pairs by chains of
-    such steps, if there is a secret wherever a chain steps. A delta grows faster than the number of steps: :meth:`delta_at`.
-    ``radius``: the promise is made only for pairs at most that far apart; 1 where secrets leave gaps that chains would have
-    to step into.
-    ``seed_failure``: the probability, over public random seeds drawn once, that the promise does not hold at all.
-    ``conditions``: under which it holds, such as ``Condition("not-a-training-record")``; they stay when guarantees compose.
+    ``scope="adjacent"``: pairs at distance at most 1, with loss at most ``epsilon`` and ``delta``; farther pairs by
+    chains of such steps, if there is a secret wherever a chain steps. A delta grows faster than the number of steps:
+    :meth:`delta_at`. ``radius``: the guarantee is made only for pairs at most that far apart; 1 where secrets leave
+    gaps that chains would have to step into. ``seed_failure``: the probability, over public random seeds drawn once,
+    that the guarantee does not hold at all. ``conditions``: under which it holds, such as
+    ``Condition("not-a-training-record")``; they stay when guarantees compose.
     """
 
     epsilon: float
@@ -204,7 +207,7 @@ class Guarantee:
         return cls(float_up(ratio), Euclidean())
 
     def bound(self, distance: float | Fraction) -> float:
-        """The largest log-ratio for two secrets at this distance, rounded up; ``inf`` where nothing is promised.
+        """The largest log-ratio for two secrets at this distance, rounded up; ``inf`` where nothing is guaranteed.
 
         With a delta it holds up to an extra probability of :meth:`delta_at` this distance.
         """
@@ -214,7 +217,8 @@ class Guarantee:
         return float_up(Fraction(self.epsilon) * (math.ceil(apart) if self.scope == "adjacent" else apart))
 
     def delta_at(self, distance: float | Fraction) -> float:
-        r"""The extra probability between two secrets at this distance, beside :meth:`bound`; rounded up, and at most 1.
+        r"""Return the delta that holds together with :meth:`bound` for two secrets at this distance; rounded up, and at
+        most 1.
 
         Between neighbours it is ``delta``. A chain of ``k`` steps multiplies what came before by ``e^epsilon`` each time:
 
@@ -234,7 +238,7 @@ class Guarantee:
     def posterior(self, prior: float, distance: float | Fraction = 1.0) -> float:
         """The largest belief, after any output, in one of two secrets at this distance, believed ``prior`` before.
 
-        A delta above 0 bounds no single belief: some output may give everything away; see :meth:`guess`.
+        A delta greater than 0 bounds no single belief: some output may give everything away; see :meth:`guess`.
         """
         if not is_number(prior):
             raise ParameterError(f"a prior belief is a number between 0 and 1, not {type(prior).__name__}.")
@@ -253,7 +257,7 @@ class Guarantee:
         return 1.0 if factor is None or apart is None else float_up(_guess(factor, self._delta_at(apart)))
 
     def in_words(self, distance: float | Fraction = 1.0) -> str:
-        """The promise in plain words, for two secrets at most the given distance apart.
+        """The guarantee in plain words, for two secrets at most the given distance apart.
 
         All numbers are rounded up.
         """
@@ -276,9 +280,11 @@ class Guarantee:
         return " ".join(filter(None, [text, phrases.holds(stated["conditions"])]))
 
     def reading(self, unit: str = "") -> str:
-        """Return the claim in half a line for a person: what its epsilon is for, and under which conditions it holds.
+        """Return the claim in half a line for a person: the unit of its epsilon, and the conditions under which it
+        holds.
 
-        ``unit`` is that of the values, such as "year", if the metric has none. ``str`` and certificates have the exact terms.
+        ``unit`` is the unit of the values, such as "year", if the metric has none. ``str`` and certificates have the
+        exact terms.
 
         >>> from noisewright.core.metrics.algebra import line_in
         >>> from noisewright.core.metrics.metric import Discrete
@@ -314,12 +320,12 @@ class Guarantee:
         return factor_in_words(self.bound(distance))
 
     def _factor(self, distance: float | Fraction) -> Fraction | None:
-        """At least the allowed factor between probabilities; None if it is more than all floats."""
+        """Return at least the allowed factor between probabilities; None if it is more than all floats."""
         bound = self.bound(distance)
         return None if bound > 700 else factor_above(bound)
 
     def _delta_at(self, apart: Fraction, delta: Fraction | None = None) -> Fraction:
-        """The delta at a finite distance, rounded up but for the last time."""
+        """The delta at a finite distance, rounded up except for the last time."""
         delta, epsilon = Fraction(self.delta) if delta is None else delta, Fraction(self.epsilon)
         if self.scope == "metric" or apart <= 1 or not delta:
             return delta
@@ -335,7 +341,7 @@ class Guarantee:
     def compose(self, other: Guarantee) -> Guarantee:
         """Both released about the same secret. Losses add, each in its own metric, and so do deltas at every distance.
 
-        A metric is left out only where nothing depends on it: a promise of epsilon 0 for every pair of secrets.
+        A metric is left out only where nothing depends on it: a guarantee of epsilon 0 for every pair of secrets.
         """
         if isinstance(other, ContextAware):
             raise ParameterError(NO_BUDGET)
@@ -373,7 +379,7 @@ class Guarantee:
         return replace(floats, seed_failure=failure, conditions=conditions)
 
     def _even(self) -> bool:
-        """Whether every pair of secrets is promised the same, wherever they are: no loss, and one delta."""
+        """Return whether every pair of secrets is guaranteed the same, wherever they are: no loss, and one delta."""
         same = self.scope == "metric" or self.metric.uniform or not self.delta
         return not self.epsilon and self.metric.finite and self.radius is None and same
 

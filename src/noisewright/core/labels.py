@@ -60,7 +60,7 @@ def plain_label(label: Any) -> Any:
 
 
 def labels_between(text: str, name: str) -> range | None:
-    """The whole numbers that text such as ``0..120`` means, both ends included; None for other text.
+    """The integers that text such as ``0..120`` means, both ends included; None for other text.
 
     >>> labels_between("3..5", "points"), labels_between("a, b", "points")
     (range(3, 6), None)
@@ -84,7 +84,7 @@ def _problem(label: Hashable) -> str | None:
 
 
 def _is_text(text: str) -> bool:
-    """Whether a string can be written as UTF-8."""
+    """Return whether a string can be written as UTF-8."""
     try:
         return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:

@@ -1,9 +1,9 @@
 """The mechanism protocol: what every mechanism offers, whatever its domain.
 
-A mechanism is a channel that knows its guarantee and can be drawn from. A third party's mechanism is one as soon as it has
-these members; :func:`noisewright.testing.check_mechanism` tells whether it keeps what they promise.
+A mechanism is a channel that has a guarantee and can be sampled. A third party's mechanism is one as soon as it has
+these members; :func:`noisewright.testing.check_mechanism` tests whether it keeps their guarantee.
 
-What it may have beside is in :class:`Described`, and is read with :func:`described`.
+Its optional members are in :class:`Described`, and are read with :func:`described`.
 """
 
 from __future__ import annotations
@@ -40,21 +40,24 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Takes:
-    """What a mechanism is given, what it gives, and how a budget reaches its constructor. Declared, never guessed."""
+    """Input and output of a mechanism, and the way a budget reaches its constructor. Declared, never guessed."""
 
     kind: str
-    """The kind of a secret: that of a column ("integer", "number", "vector", "image", "document", ...), "category" for a value of
-    any listed set, or "place" for the coordinates of a point."""
+    """Type of a secret: the type of a column ("integer", "number", "vector", "image", "document", ...), "category" for
+    a value of any listed set, or "place" for the coordinates of a point.
+    """
     gives: str | None = None
     """The kind of an output; None: the same."""
     parts: int | None = 1
-    """How many columns hold one secret; None: as many as it has coordinates, or as a listed secret has parts."""
+    """Number of columns that hold one secret; None: one for each coordinate, or for each part of a listed secret."""
     form: Literal["numpy", "arrow"] = "numpy"
-    """What ``release`` is given: a NumPy array, or an Arrow array (a struct for several columns)."""
+    """Input of ``release``: a NumPy array, or an Arrow array (a struct for several columns)."""
     budget: Literal["unit", "sensitivity", "radius", "none"] = "unit"
-    """How epsilon is told: for each unit of the metric; for a ``sensitivity``; within a ``radius``; not at all."""
+    """Meaning of epsilon: for each unit of the metric; for a ``sensitivity``; within a ``radius``; not at all."""
     purpose: Literal["column", "report", "choice"] = "column"
-    """What an output is: a value for each secret; a report that only a population can be read from; a choice among candidates."""
+    """Purpose of an output: a value for each secret; a report that only a population can be read from; a choice among
+    candidates.
+    """
     secrets: Literal["categories", "points"] | None = None
     """The parameter that lists the secrets; None: they are not listed."""
     within: bool = False
@@ -62,15 +65,15 @@ class Takes:
     metric: bool = False
     """Whether the metric is a parameter."""
     lattice: bool = False
-    """Whether the step of the lattice is a parameter: whole numbers then stay whole on a step of 1."""
+    """Whether the step of the lattice is a parameter: integers then stay whole on a step of 1."""
     delta: bool = False
     """Whether a delta is a parameter."""
     scope: bool = False
-    """Whether the scope of the promise is a parameter: for every distance of the metric, or between neighbours."""
+    """Whether the scope of the guarantee is a parameter: for every distance of the metric, or between neighbours."""
     bounded: bool = False
     """Whether noise stays within ``within`` by its law, also where that has one end only, and not by moving it there."""
     unit: str = ""
-    """The unit of distances between secrets, in the singular, where it is not that of the secrets themselves."""
+    """Unit of distances between secrets, in the singular, where it differs from the unit of the secrets themselves."""
     dimension: bool = False
     """Whether the number of coordinates is a parameter: a policy counts them where it does not say."""
     claims: bool = True
@@ -79,12 +82,12 @@ class Takes:
 
     @property
     def points(self) -> bool:
-        """Whether a secret is a point of a space, given by its coordinates."""
+        """Return whether a secret is a point of a space, given by its coordinates."""
         return self.kind in ("place", "vector")
 
     @property
     def priced(self) -> bool:
-        """Whether an epsilon is asked for; a mechanism that ignores its input has none."""
+        """Return whether an epsilon is required; a mechanism that ignores its input has none."""
         return self.budget != "none"
 
 
@@ -101,7 +104,7 @@ class Mechanism(Protocol):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is guaranteed."""
+        """The guarantee."""
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """Sample an output for each value; a scalar gives a scalar, an array an array of the same shape.
@@ -148,7 +151,7 @@ class BaseMechanism:
 
         @property
         def guarantee(self) -> Guarantee:
-            """What is guaranteed."""
+            """The guarantee."""
 
     def map(self, distance: float) -> float:
         """Return the largest log-ratio of output probabilities for two secrets at this distance, rounded up.
@@ -163,7 +166,7 @@ class BaseMechanism:
 
 
 class Described(Protocol):
-    """What a mechanism may tell of itself beside; :func:`described` gives None for what it does not."""
+    """Optional members of a mechanism that describe it; :func:`described` gives None for members that it lacks."""
 
     @property
     def check(self) -> Callable[[Any], None] | None:
@@ -188,11 +191,13 @@ class Described(Protocol):
 
     @property
     def in_words(self) -> Callable[[], str] | None:
-        """``in_words()``: the promise in plain words, where those of the guarantee are not enough."""
+        """``in_words()``: the guarantee in plain words, where the words of the guarantee are not enough."""
 
     @property
     def reading(self) -> Callable[[], str] | None:
-        """``reading()``: how far outputs are from the secret, where that says more than their mean distance; else empty."""
+        """``reading()``: how far outputs are from the secret, where that is more informative than their mean distance;
+        else empty.
+        """
 
     @property
     def scale(self) -> Any:
@@ -202,16 +207,16 @@ class Described(Protocol):
     def noise_error(self) -> float | None:
         """The mean size of noise that does not depend on the secret it is added to, in steps of the lattice.
 
-        Sums and counts of any size can be protected by a mechanism that has one; None where ends bound what comes out.
+        Sums and counts of any size can be protected by a mechanism that has one; None where ends bound the output.
         """
 
     @property
     def dimension(self) -> int | None:
-        """How many numbers one secret has, for a mechanism that takes vectors, or pictures of one size."""
+        """Number of coordinates of one secret, for a mechanism that takes vectors, or images of one size."""
 
     @property
     def reason(self) -> str | None:
-        """Why the scale is what it is, in half a sentence."""
+        """Reason for the scale, in half a sentence."""
 
     @property
     def resources(self) -> tuple[Resource, ...] | None:
@@ -226,7 +231,7 @@ OPTIONAL = tuple(name for name, member in vars(Described).items() if isinstance(
 
 
 class _Description:
-    """A mechanism's optional members, looked up when they are asked for."""
+    """A mechanism's optional members, looked up on access."""
 
     def __init__(self, mechanism: object) -> None:
         self._mechanism = mechanism
@@ -256,14 +261,15 @@ def as_mechanism(thing: object, what: str) -> Mechanism:
 
 
 _kept: dict[int, tuple[weakref.ref[Mechanism], dict[bool, Certificate]]] = {}
-"""By the identity of a mechanism, which is that of no other one while the reference leads to it."""
+"""Cache by the identity of a mechanism, which is unique while the reference leads to it."""
 
 
 def certificate_once(mechanism: Mechanism, simulated: bool = False) -> Certificate:
     """``mechanism.certificate()``, made at the first call; ``simulated`` asks for the one of draws that are not for release.
 
-    A plan asks for a certificate to price a part, to state its delta, to see whether it is exact, and to bundle it, and a large
-    table takes long to write out and to hash. Mechanisms never change, so the first answer is kept while the mechanism lives.
+    A plan requests a certificate to compute the privacy cost of a part, to state its delta, to see whether it is exact,
+    and to bundle it, and a large table takes long to write out and to hash. Mechanisms never change, so the first
+    answer is kept while the mechanism lives.
     """
     place = id(mechanism)
     alive, made = _kept.get(place, (None, {}))
@@ -283,7 +289,7 @@ def _certificate(mechanism: Mechanism, simulated: bool) -> Certificate:
 
 
 def fields_alone(made: Any) -> dict[str, Any]:
-    """What is pickled of a dataclass: its fields, without what was computed from them and kept.
+    """Return the fields of a dataclass for pickling, without cached values.
 
     A class says ``__getstate__ = fields_alone``; the rest is made again where it is used.
     """

@@ -1,4 +1,5 @@
-r"""Public files: what a mechanism needs beside its parameters, named by what they *are* and not by where they lie.
+r"""Public files: the resources of a mechanism in addition to its parameters, named by their *contents* and not by their
+location.
 
 A :class:`Resource` is one public file, such as an embedding or a model. It has a name, a SHA-256 and a size, and these three are
 all that is pickled, locked or certified: no content, and no path. A process that is handed one looks for a file with that SHA-256
@@ -43,12 +44,13 @@ __all__ = ["FOLDERS", "Resource", "in_place", "locate", "look_in", "public_keys"
 FOLDERS = "NOISEWRIGHT_RESOURCES"
 """The environment variable that names folders with public files."""
 SHOWN = 12
-"""So many digits of a SHA-256 tell files apart in a message."""
+"""Number of digits of a SHA-256 that a message shows to distinguish files."""
 LONGEST_NAME = 255
 
 _Signature = tuple[str, int, int, int, int]
-"""A path, its inode, the times of its last writing and of its last change, which nobody can set back, and its size: while these
-are as they were, so is the content."""
+"""A path, its inode, the times of its last writing and of its last change, which no one can set back, and its size:
+while these are as they were, so is the content.
+"""
 
 _guard = threading.RLock()
 _places: dict[str, list[Path]] = {}
@@ -63,11 +65,11 @@ class Resource:
     __slots__ = ("name", "sha256", "size")
 
     name: str
-    """What people call it: the last part of its path."""
+    """Name for people: the last part of its path."""
     sha256: str
     """The digest of its content, in 64 hexadecimal digits."""
     size: int
-    """How many bytes it has."""
+    """Number of bytes."""
 
     def __init__(self, name: str, sha256: str, size: int) -> None:
         if not _is_name(name):
@@ -111,7 +113,7 @@ class Resource:
         return cls(document["name"], document["sha256"], document["bytes"])
 
     def to_json(self) -> dict[str, Any]:
-        """What a certificate and a lock say of it."""
+        """Return the entry for a certificate and a lock."""
         return {"name": self.name, "sha256": self.sha256, "bytes": self.size}
 
     def open(self) -> NDArray[np.uint8]:
@@ -164,7 +166,7 @@ class Resource:
         return part if extent is None else part.reshape(extent)
 
     def place(self) -> Path | None:
-        """Where a file with this SHA-256 is, or None."""
+        """Return the location of a file with this SHA-256, or None."""
         return locate(self.sha256, self.size)
 
     def _absence(self) -> str:
@@ -219,7 +221,8 @@ def look_in(*folders: str | os.PathLike[str]) -> None:
 
 
 def public_keys(resources: Iterable[Resource] = (), seed: Seed | None = None) -> dict[str, Any]:
-    """The keys of a certificate that say which public files and which public seed a mechanism uses; none where there are none.
+    """Return the keys of a certificate for the public files and the public seed that a mechanism uses; empty if it uses
+    none.
 
     >>> public_keys(), public_keys(seed=Seed(bytes(32)))["seed"][:4]
     ({}, '0000')
@@ -229,7 +232,9 @@ def public_keys(resources: Iterable[Resource] = (), seed: Seed | None = None) ->
 
 
 def in_place(resources: Iterable[Resource]) -> tuple[list[str], list[str]]:
-    """Of public files: which are here with the stated digest, and what cannot be checked because others are not, in words."""
+    """Check public files: return which are here with the stated digest, and what cannot be checked because others are
+    not, in words.
+    """
     here, missing = [], []
     for resource in resources:
         what = f"the file {resource.name} (sha256 {resource.sha256[:SHOWN]}...)"
@@ -244,7 +249,7 @@ def in_place(resources: Iterable[Resource]) -> tuple[list[str], list[str]]:
 
 
 class _NoFileError(Exception):
-    """What is at a path is not a file."""
+    """Error for a path that does not lead to a file."""
 
 
 def _candidates(sha256: str, size: int | None) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-r"""Public seeds: 32 public bytes, from which everybody draws the same public choices.
+r"""Public seeds: 32 public bytes, from which everyone draws the same public choices.
 
 The directions of a projection and the functions of a hash come from one. It is never a source of noise.
 
@@ -22,19 +22,20 @@ from noisewright.core.errors import ParameterError
 __all__ = ["Seed", "Stream"]
 
 SHOWN = 12
-"""So many digits tell seeds apart in a message."""
+"""Number of digits that a message shows to distinguish seeds."""
 
 
 class Seed:
-    r"""32 public bytes, from which everybody draws the same public choices.
+    r"""32 public bytes, from which everyone draws the same public choices.
 
-    ``seed.generator(*words)`` is the stream of bytes that is made of blocks of 4096 bytes; block i (from 0 on) is the beginning
-    of SHAKE-256 of these bytes, one after the other, all whole numbers being 8 bytes with the lowest first::
+    ``seed.generator(*words)`` is the stream of bytes that is made of blocks of 4096 bytes; block i (the first is 0) is
+    the beginning of SHAKE-256 of these bytes, one after the other, all integers being 8 bytes with the lowest first::
 
-        "noisewright-seed-1" (18 bytes of ASCII), the seed (32 bytes), the number of words,
-        for each word its length in bytes and its text in UTF-8 (a whole number in decimal digits), and i
+        "noisewright-seed-1" (18 bytes of ASCII), the seed (32 bytes), the number of words, for each word its length in
+        bytes and its text in UTF-8 (an integer in decimal digits), and i
 
-    So streams with other words have nothing to do with each other, and a program in any language can repeat them.
+    Therefore, streams with other words have nothing to do with each other, and a program in any language can repeat
+    them.
     """
 
     __slots__ = ("bytes",)
@@ -54,7 +55,7 @@ class Seed:
 
     @classmethod
     def from_hex(cls, text: str, name: str = "a public seed") -> Self:
-        """The seed that 64 hexadecimal digits spell; ``name`` is the parameter's, for the message."""
+        """Return the seed that 64 hexadecimal digits write; ``name`` is the parameter's, for the message."""
         if not isinstance(text, str) or not re.fullmatch("[0-9a-fA-F]{64}", text):
             raise ParameterError(f"{name} must be 64 hexadecimal digits; Seed.fresh().hex makes some.")
         return cls(builtins.bytes.fromhex(text))
@@ -87,7 +88,7 @@ class Seed:
 
 
 class Stream:
-    """Public choices in a fixed order; what is drawn does not depend on how much is asked for at a time."""
+    """Public choices in a fixed order; the choices do not depend on the number requested at a time."""
 
     BLOCK = 4096
 
@@ -109,14 +110,16 @@ class Stream:
         return whole[:count]
 
     def bits(self, count: int) -> NDArray[np.bool_]:
-        """The bits of the next whole bytes, the lowest of each byte first; what is left of the last byte is thrown away."""
+        """Return the bits of the next whole bytes, the lowest of each byte first; unused bits of the last byte are
+        discarded.
+        """
         if count < 0:
             raise ParameterError("a public stream gives 0 bits or more, not fewer.")
         content = np.frombuffer(self.bytes(-(-count // 8)), dtype=np.uint8)
         return np.unpackbits(content, count=count, bitorder="little").astype(np.bool_)
 
     def integers(self, below: int, count: int) -> NDArray[np.int64]:
-        """Whole numbers from 0 to ``below - 1``, all equally likely.
+        """Integers from 0 to ``below - 1``, all equally likely.
 
         Each is made of the next 8 bytes, lowest first, modulo ``below``; a number that is not below the largest multiple of
         ``below`` up to 2^64 is thrown away, and the next 8 bytes are taken.

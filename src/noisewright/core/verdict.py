@@ -1,4 +1,4 @@
-"""Answers to questions that have a proof or a witness: does it hold, how do we know, and what shows it.
+"""Answers to questions that have a proof or a witness: the answer, how it is known, and its evidence.
 
 >>> print(Verdict(EXACT, "the columns are proportional"))
 holds (exact): the columns are proportional

@@ -1,8 +1,8 @@
 r"""Making guarantees for different metrics comparable, within a radius.
 
-Randomised response with ``epsilon`` allows a factor of ``e^epsilon`` between *any* two values. A mechanism for a metric with
-``epsilon'`` per unit allows ``e^(epsilon' r)`` at distance ``r``. They promise the same within a radius ``r0`` if
-``epsilon' = epsilon / r0``. Outside the radius the metric promise is weaker, and both numbers must be told:
+Randomised response with ``epsilon`` allows a factor of ``e^epsilon`` between *any* two values. A mechanism for a metric
+with ``epsilon'`` per unit allows ``e^(epsilon' r)`` at distance ``r``. They guarantee the same within a radius ``r0``
+if ``epsilon' = epsilon / r0``. Outside the radius the metric guarantee is weaker, and both numbers must be reported:
 
 >>> print(comparable(epsilon="0.6931", radius=10, diameter=100))
 epsilon = 0.06931 per unit: the same factor of 2 within 10, but up to 1024 over the whole range of 100; ...
@@ -37,7 +37,7 @@ class Comparable:
 
     @property
     def everywhere(self) -> Fraction:
-        """The epsilon per unit that would keep the promise over the whole range."""
+        """The epsilon per unit that would keep the guarantee over the whole range."""
         return self.epsilon / self.diameter
 
     @property
@@ -56,7 +56,9 @@ class Comparable:
 
 
 def comparable(*, epsilon: Exact, radius: Exact, diameter: Exact) -> Comparable:
-    """The epsilon per unit of distance that promises within ``radius`` what ``epsilon`` promises between any two values."""
+    """The epsilon per unit of distance that guarantees within ``radius`` what ``epsilon`` guarantees between any two
+    values.
+    """
     found = Comparable(
         positive_fraction(epsilon, "epsilon"),
         positive_fraction(radius, "radius"),

@@ -1,4 +1,4 @@
-r"""How far an estimate is from the truth: Kantorovich (earth mover's) distance and total variation.
+r"""Distance of an estimate from the truth: Kantorovich (earth mover's) distance and total variation.
 
 The Kantorovich distance of two distributions is the least mean distance over which mass must be moved to turn one into
 the other; equivalently the largest difference of means of a 1-Lipschitz function. On a line it is the area between the
@@ -34,7 +34,7 @@ MASS = 1e-9
 """Masses may differ by this much."""
 
 LARGEST_MASS = 1e15
-"""Sums of masses beyond this would lose what is compared."""
+"""Sums of masses beyond this would lose the compared differences."""
 
 LARGEST_PROBLEM = 5000
 """Points between which mass is moved, at most, for a metric that needs a transport problem."""

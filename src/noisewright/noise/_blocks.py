@@ -1,8 +1,8 @@
-"""How every sampler reads ``size`` and works through it in blocks.
+"""Reading of ``size`` by every sampler, and sampling in blocks.
 
-A block of 2**15 draws keeps all temporaries inside the processor's cache: that is both the fastest size and what keeps
-memory constant beyond the output. Seeded draws are the same for the same call, but not for the same total split into
-other calls.
+A block of 2**15 draws keeps all temporaries inside the processor's cache. This is the fastest size, and it keeps memory
+constant beyond the output. Seeded draws are the same for the same call, but not for the same total split into other
+calls.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BLOCK = 1 << 15
 """Draws per block; an even number, so that blocks of half words leave none behind."""
 
 Size = SupportsIndex | tuple[SupportsIndex, ...]
-"""How many draws: an int, or a shape."""
+"""Number of draws: an int, or a shape."""
 
 
 def draw_blocks(size: Size | None, dtype: type[np.generic], block: Callable[[int], NDArray[Any]]) -> Any:

@@ -1,11 +1,12 @@
 r"""Many draws from one law, each with the same work: a look into a table of columns, and one comparison.
 
-A uniform number chooses one of ``2**k`` columns of equal width by its first bits. In its column a share belongs to the column's
-own outcome, the rest to another outcome, its alias; the shares are such that every outcome has its probability in all. They
-follow from the probabilities by sums and differences (Vose's method), so they can be bounded as tightly as the probabilities are,
-even if no machine number holds them. A draw compares 64 bits with the lower bound of a share; the one in about ``2**54`` that
-falls on it or on the word above, which the bounds leave open, gets more bits (:func:`~noisewright.noise.search.decide`). So the
-law is exact, no float decides anything, and the time of a draw does not depend on its outcome.
+A uniform number chooses one of ``2**k`` columns of equal width by its first bits. In its column a share belongs to the
+column's own outcome, the rest to another outcome, its alias; the shares are such that every outcome has its probability
+in all. They follow from the probabilities by sums and differences (Vose's method), so they can be bounded as tightly as
+the probabilities are, even if no machine number holds them. A draw compares 64 bits with the lower bound of a share;
+the one in about ``2**54`` that falls on it or on the word above, which the bounds leave open, gets more bits
+(:func:`~noisewright.noise.search.decide`). Therefore the law is exact, no float decides anything, and the time of a
+draw does not depend on its outcome.
 
 >>> from noisewright.noise.bits import bits_from
 >>> third = Alias(lambda width: ([(1 << width) // 3], [-(-(1 << width) // 3)]))
@@ -28,13 +29,15 @@ from noisewright.noise.search import Enclosure, decide
 __all__ = ["MOST", "Alias"]
 
 MOST = 1 << 12
-"""For laws with more outcomes than this the tables take too long to make."""
+"""Maximum number of outcomes of a law: with more the tables take too long to make."""
 
 WORD, WIDEST = 64, 1 << 14
-"""Bits that a draw is compared by, and the most that are looked at to tell a full column from one that is nearly so."""
+"""Bits that a draw is compared by, and the maximum number of bits that are read to distinguish a full column from one
+that is nearly full.
+"""
 
 OPEN = 2
-"""So many words from the lower bound of a share on are not settled by it."""
+"""Number of words, from the lower bound of a share on, that the bound does not settle."""
 
 
 class Alias:
@@ -58,7 +61,7 @@ class Alias:
         """The aliases of all columns, then their own outcomes."""
 
     def column(self, size: Size, bits: Bits) -> NDArray[np.int64]:
-        """As many independent outcomes, or an array of this shape, block by block."""
+        """Return independent outcomes, or an array of this shape, block by block."""
         return np.asarray(draw_blocks(size, np.int64, lambda count: self.draw(count, bits)))
 
     def draw(self, count: int, bits: Bits) -> NDArray[np.int64]:
@@ -88,11 +91,14 @@ class Alias:
     # Shares -----------------------------------------------------------------------------------------------------------
 
     def _paired(self) -> tuple[list[tuple[int, int]], list[int]]:
-        """Which column is filled up to its width from which outcome, in order, and those that need nothing."""
+        """Return which column is filled up to its width from which outcome, in order, and the columns that need
+        nothing.
+        """
         width = WORD
         while width <= WIDEST:
             low, high, one = self._probabilities(width)
-            # Columns that may or may not be full give last: when they alone are left to give, what is needed is next to nothing.
+            # Columns that may or may not be full give last: when they alone are left to give, the need is next to
+            # nothing.
             small: list[int] = []
             full: list[int] = []
             maybe: list[int] = []
@@ -122,7 +128,9 @@ class Alias:
         return [max(least, 0) // unit for least in low], [min(ceil_div(most, unit), 1 << width) for most in high]
 
     def _probabilities(self, width: int) -> tuple[list[int], list[int], int]:
-        """Bounds of the probability of every outcome in widths of a column, and what one is: fine enough for sums of all."""
+        """Return bounds of the probability of every outcome in widths of a column, and the width: fine enough for sums
+        of all.
+        """
         wide = width + 2 * self._bits + 8
         one, (lows, highs) = 1 << wide, self._enclosure(wide)
         lows, highs = [0, *lows, one], [0, *highs, one]

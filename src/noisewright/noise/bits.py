@@ -1,13 +1,13 @@
 r"""The one doorway to randomness: every sampler of the library takes its bits from here.
 
-A source is anything with ``words(count)``, which returns that many independent, uniform 64-bit words. Two kinds come
+A source is anything with ``words(count)``, which returns ``count`` independent, uniform 64-bit words. Two kinds come
 with the library:
 
 * the **system source** (``rng=None``): the AES-256-CTR keystream under a key from the operating system, with a fresh
-  nonce of 128 bits from the operating system for every request. So no copy of a process repeats a keystream: no forked
-  child, also in another process-id namespace, and no process restored from a checkpoint. Each thread has its own key,
-  taken again in a child that Python forks and after every 64 MiB, so that a stolen key says nothing about noise drawn
-  long before. Predicting the stream is as hard as breaking AES;
+  nonce of 128 bits from the operating system for every request. Therefore, no copy of a process repeats a keystream: no
+  forked child, also in another process-id namespace, and no process restored from a checkpoint. Each thread has its own
+  key, taken again in a child that Python forks and after every 64 MiB, so that a stolen key says nothing about noise
+  drawn long before. Predicting the stream is as hard as breaking AES;
 * a **numpy generator**, for simulations and tests: repeatable, hence guessable, and marked ``for_release = False``.
 
 >>> bits_from(None).label
@@ -49,18 +49,18 @@ class Bits(Protocol):
 
     @property
     def for_release(self) -> bool:
-        """Whether noise made from these bits may protect real data."""
+        """Return whether noise made from these bits may protect real data."""
 
     @property
     def label(self) -> str:
-        """What a certificate says about the source."""
+        """Description of the source in a certificate."""
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """The next ``count`` words, each uniform on 0, ..., 2**64 - 1; the array may be read-only."""
 
 
 Rng: TypeAlias = "np.random.Generator | Bits | None"
-"""What every sampler accepts as ``rng``; None for a release."""
+"""Type of ``rng`` of every sampler; None for a release."""
 
 
 def bits_from(rng: Rng = None) -> Bits:
@@ -91,8 +91,8 @@ class SystemBits:
     """The AES-256-CTR stream of the calling thread.
 
     The object is a handle and holds no key: the stream belongs to the (process, thread) that asks, and every request
-    begins at a place in it that the operating system draws. So a copy, a pickle sent to a worker, or a child forked
-    from this process never repeats words that were already handed out.
+    begins at a place in it that the operating system draws. Therefore, a copy, a pickle sent to a worker, or a child
+    forked from this process never repeats words that were already handed out.
 
     >>> import pickle
     >>> one = SystemBits()

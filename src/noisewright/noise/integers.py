@@ -139,7 +139,7 @@ def _below_each(bounds: Any, size: Size | None, bits: Bits) -> NDArray[Any]:
 
 def _tops(bounds: Any) -> NDArray[Any]:
     """Each bound less one: as uint64 where all fit, else as Python ints."""
-    # Numpy would turn a list of ints around 2**63 into floats; as objects they stay what they are.
+    # Numpy would turn a list of ints around 2**63 into floats; as objects they stay unchanged.
     given = bounds if isinstance(bounds, np.ndarray) else np.array(bounds, dtype=object)
     if given.dtype.kind in "iu":
         if given.size and given.min() < 1:

@@ -35,7 +35,9 @@ LARGEST_INDEX = 1 << 52
 """Indices stay within this many steps of zero, noise included, so that every lattice point is an exact float."""
 
 RESOLUTION_BITS = 10
-"""By default a step is between 1/1024 and 1/512 of the noise scale: rounding is then invisible beside the noise."""
+"""Bits of resolution: by default a step is between 1/1024 and 1/512 of the noise scale, where rounding is invisible
+next to the noise.
+"""
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,14 @@ class Lattice:
         return Fraction(2) ** self.exponent
 
     def steps(self, distance: Exact) -> int:
-        """How many steps apart two numbers at most ``distance`` apart can land: the distance in steps, rounded up."""
+        """Return the largest number of steps between two rounded numbers at most ``distance`` apart: the distance in
+        steps, rounded up.
+        """
         ratio = as_fraction(distance, "distance") / self.step
         return ceil_div(ratio.numerator, ratio.denominator)
 
     def indices(self, values: Any) -> NDArray[np.int64]:
-        """The nearest lattice points, as whole numbers of steps; ties go up, so that rounding commutes with shifts."""
+        """The nearest lattice points, as integers of steps; ties go up, so that rounding commutes with shifts."""
         given = exact_floats(values)
         # Dividing by a power of two is exact, and so is taking a float apart into its whole and fractional parts.
         scaled = self._in_steps(given)
@@ -137,10 +141,11 @@ class Lattice:
 
 
 def exact_floats(values: Any) -> NDArray[np.float64]:
-    """A column as 64-bit floats, without any rounding; what would have to be rounded, guessed or filled in is refused.
+    """Return a column as 64-bit floats, without any rounding; values that need rounding, guessing or filling in are
+    rejected.
 
-    Wider numbers would be rounded to floats first and to the lattice second, and rounding twice can move two numbers one
-    step too far apart. So this comes before anything else is done to a column.
+    Wider numbers would be rounded to floats first and to the lattice second, and rounding twice can move two numbers
+    one step too far apart. Therefore, this comes before anything else is done to a column.
     """
     try:
         given = np.asarray(values)
@@ -159,7 +164,7 @@ def exact_floats(values: Any) -> NDArray[np.float64]:
 
 
 def _settle(chance: Fraction, word: int, bits: Bits) -> bool:
-    """Whether a uniform number with these first 64 bits is below ``chance``."""
+    """Return whether a uniform number with these first 64 bits is below ``chance``."""
 
     def enclosure(width: int) -> tuple[list[int], list[int]]:
         scaled = chance * (1 << width)

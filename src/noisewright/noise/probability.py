@@ -2,7 +2,7 @@ r"""Coins with an exact probability, even one that no machine number can hold, s
 
 A coin shows True when ``U < p``, with ``U`` uniform on [0, 1). The first 32 bits of ``U`` settle that for all but about
 one draw in 2**32; the others get more bits of ``U`` and tighter bounds of ``p`` until they are settled, without end if
-need be. So the law is exact: no precision is chosen, and no float takes part.
+need be. Therefore the law is exact: no precision is chosen, and no float takes part.
 
 The lazy comparison is due to D. Knuth and A. Yao (1976); coins for :math:`e^{-x}` in privacy are from C. Canonne,
 G. Kamath and T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020.
@@ -84,7 +84,7 @@ class Probability:
 
     @cached_property
     def first_word(self) -> tuple[int, int]:
-        """Bounds of ``p * 2**32``: equal when it is a whole number, otherwise one apart (two in freak cases)."""
+        """Bounds of ``p * 2**32``: equal when it is an integer, otherwise one apart (two in freak cases)."""
         low, high = self.bounds(96)
         return low >> 64, ceil_div(high, 1 << 64)
 
@@ -136,7 +136,9 @@ def coins(p: Probability, count: int, bits: Bits) -> NDArray[np.bool_]:
 
 
 def settle(p: Probability, word: int, bits: Bits) -> bool:
-    """Whether ``U < p``, when the first 32 bits of ``U`` are ``word``; draws more bits only if they are needed."""
+    """Return whether ``U < p``, when the first 32 bits of ``U`` are ``word``; draws more bits only if they are
+    needed.
+    """
 
     def enclosure(width: int) -> tuple[tuple[int], tuple[int]]:
         low, high = p.bounds(width + 64)  # tight when rounded to this width, so that no bit is drawn in vain

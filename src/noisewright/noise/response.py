@@ -29,9 +29,9 @@ class ResponseIntegers:
 
     size: int
     width: int
-    """Probabilities are whole numbers over two to this power."""
+    """Probabilities are integers over two to this power."""
     precision: int
-    """So many bits after the point of e^epsilon prove the claim."""
+    """Number of bits after the point of e^epsilon that prove the claim."""
     keep: int
     """The truth's."""
     other: int
@@ -44,12 +44,14 @@ class ResponseIntegers:
 
 
 def response_integers(size: int, epsilon: Fraction) -> ResponseIntegers:
-    """Those for ``epsilon`` from 0 on; at 0 each of ``size`` answers, a power of two then, is equally likely."""
+    """Return the integers for ``epsilon``, which is at least 0; at 0 each of ``size`` answers, a power of two then, is
+    equally likely.
+    """
     if not epsilon:
         width = (size - 1).bit_length()
         return ResponseIntegers(size, width, width + 64, 1, 1)
-    # The smaller probability is about e^-epsilon / k; forty significant bits of it are kept, and for a small epsilon as
-    # many more as it takes to tell e^epsilon from 1, so that the truth stays the likelier answer.
+    # The smaller probability is about e^-epsilon / k. Forty significant bits of it are kept. A small epsilon needs more
+    # bits to distinguish e^epsilon from 1, so that the truth stays the more likely answer.
     fine = ceil_div(epsilon.denominator, epsilon.numerator).bit_length()
     width = 64 + 2 * size.bit_length() + math.ceil(epsilon * 3 / 2) + fine
     precision = width + 64

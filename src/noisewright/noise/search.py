@@ -1,7 +1,7 @@
-r"""Which outcome does a uniform number fall in, when only its first bits are known?
+r"""Search for the outcome that a uniform number falls in, when only its first bits are known.
 
 Let :math:`0 \le c_1 \le \dots \le c_k \le 1` be thresholds and ``U`` uniform on [0, 1). The outcome is the number of
-thresholds that are at most ``U``. Nobody can draw all bits of ``U``, and nobody needs to: ``U`` is known to lie in
+thresholds that are at most ``U``. No one can draw all bits of ``U``, and no one needs to: ``U`` is known to lie in
 ``[prefix, prefix + 1) / 2**width``, and that settles the outcome unless a threshold lies inside. Two helpers share the
 work:
 
@@ -134,7 +134,7 @@ class Lookup:
         return guide.reshape(-1)
 
     def _count(self, ends: NDArray[np.uint64], start: int, stop: int) -> NDArray[np.int64]:
-        """How many thresholds fall in each bucket, for rows ``start`` to ``stop``."""
+        """Return the number of thresholds that fall in each bucket, for rows ``start`` to ``stop``."""
         rows, k = stop - start, self.thresholds
         part = ends[start * k : stop * k].reshape(rows, k)
         bucket = (part >> np.uint64(64 - self._guide_bits)).astype(np.int64)

@@ -110,8 +110,8 @@ class TableSampler:
                 f"row {index} of the table does not sum to 2**{self.width}; every row must, so round it to that sum."
             )
         up, down = max(0, 64 - self.width), max(0, self.width - 64)
-        # A threshold of 1 (nothing but zeros follow) has no 64-bit word; the largest word stands for it, and the ties
-        # on that word are settled on the exact thresholds.
+        # A threshold of 1 (only zeros follow) has no 64-bit word; the largest word stands for it, and the ties on that
+        # word are settled on the exact thresholds.
         return [(c << up) >> down if c < total else (1 << 64) - 1 for c in thresholds]
 
 

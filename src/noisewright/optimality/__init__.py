@@ -1,4 +1,4 @@
-"""Optimal mechanisms, and when one is best for everybody: losses, programs, designs, extreme points, kernels, shapes.
+"""Optimal mechanisms, and when one is best for everyone: losses, programs, designs, extreme points, kernels, shapes.
 
 ``nw.optimal(...)`` is :func:`noisewright.optimality.design.optimal.optimal`.
 """

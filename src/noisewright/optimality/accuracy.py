@@ -1,4 +1,4 @@
-"""The other way round: from the error that somebody can live with to the epsilon, or the delta, that it takes."""
+"""The other way round: from the error that someone can live with to the epsilon, or the delta, that it takes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CLOSE = Fraction(101, 100)
 def epsilon_for(name: str, error: float, loss: str = "absolute", **parameters: Any) -> Fraction:
     """The smallest epsilon, to about a hundredth, at which a mechanism's expected loss is at most ``error``.
 
-    The loss is that of an output taken at face value, for the secret where it is largest. The number has three digits, so that
-    a person can say it.
+    The loss is the loss of an output taken at face value, for the secret where it is largest. The number has three
+    digits, so that a person can say it.
 
     >>> epsilon = epsilon_for("geometric", 2.0)
     >>> float(epsilon), build("geometric", epsilon=epsilon).error() <= 2

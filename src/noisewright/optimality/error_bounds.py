@@ -1,4 +1,4 @@
-r"""How wrong a private mechanism must be: lower bounds of the max-mean error, and the exact optimum of small cases.
+r"""Lower bounds of the max-mean error of private mechanisms, and the exact optimum of small cases.
 
 The *max-mean error* of a channel is ``E = max over x of the expected distance between its output and x``. For every
 ``(epsilon, delta)``-private channel (any two secrets), with ``q = e^epsilon``:
@@ -13,7 +13,8 @@ The *max-mean error* of a channel is ``E = max over x of the expected distance b
 >>> round(general_bound(1, epsilon=math.log(2)), 6), round(finite_bound(4, 1, epsilon=math.log(2)), 6)
 (0.333333, 0.6)
 
-:func:`smallest_error` solves the linear program for given secrets and outputs. It says what is possible; it is not a mechanism.
+:func:`smallest_error` solves the linear program for given secrets and outputs. It is a bound on the possible; it is not
+a mechanism.
 
 Reference: Holohan, Leith and Mason, *Differential privacy in metric spaces* (2015).
 """
@@ -94,7 +95,7 @@ def smallest_error(
 ) -> float:
     """The least max-mean error of all ``(epsilon, delta)``-private channels, by linear programming.
 
-    ``distances`` (secrets by outputs) replaces the metric where outputs are no points of it.
+    ``distances`` (secrets by outputs) replaces the metric where outputs are not points of it.
     """
     _check(epsilon, delta)
     points = list(secrets)
@@ -131,7 +132,9 @@ def smallest_error(
 
 
 def _privacy(n: int, k: int, epsilon: float, delta: float, total: int) -> tuple[Any, Floats]:
-    """The promise as rows over ``total`` unknowns: the entries of the channel, and with a delta what each pair is over by."""
+    """The guarantee as rows over ``total`` unknowns: the entries of the channel, and with a delta what each pair is
+    over by.
+    """
     pairs, entries = n * (n - 1), n * k
     first, second = np.nonzero(~np.eye(n, dtype=bool))
     row = np.arange(pairs * k)

@@ -1,4 +1,4 @@
-r"""What a channel costs somebody who knows the prior and acts on its output as well as possible.
+r"""Cost of a channel to someone who knows the prior and acts on its output as well as possible.
 
 For a prior ``pi``, a channel ``M`` and a loss ``L[w, x]`` the *posterior loss* is
 

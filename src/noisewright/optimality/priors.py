@@ -1,7 +1,7 @@
 r"""Priors: how likely each secret is before anything is released.
 
 A prior that steers the choice of a mechanism must be public or privately obtained: a mechanism that was made best for
-the data's own histogram tells something about the data.
+the data's own histogram reveals information about the data.
 
 >>> uniform(["a", "b"]).probabilities.tolist()
 [0.5, 0.5]
@@ -45,7 +45,7 @@ class Prior:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all secrets are equally likely (up to rounding)."""
+        """Return whether all secrets are equally likely (up to rounding)."""
         return bool(np.ptp(self.probabilities) <= 1e-12 * self.probabilities.max())
 
     def __len__(self) -> int:

@@ -1,13 +1,15 @@
-r"""What mechanisms cost, side by side: the expected loss of an output taken at face value, and after the best guess from it.
+r"""Costs of mechanisms, side by side: the expected loss of an output taken at face value, and after the best guess from
+it.
 
 For a prior ``pi``, a channel ``M`` and a loss ``L``
 
 * *face value*: ``sum_x pi_x sum_y M[x,y] L[y,x]``, where the output is taken for the truth (with ``"absolute"`` the
   expected error);
-* *Bayes*: ``sum_y min_w sum_x pi_x M[x,y] L[w,x]``, where somebody who knows the prior and the mechanism guesses the
+* *Bayes*: ``sum_y min_w sum_x pi_x M[x,y] L[w,x]``, where someone who knows the prior and the mechanism guesses the
   secret as well as possible. It is never above the loss of any fixed way to read the outputs as secrets.
 
-Beside them stands the epsilon that each mechanism really has, with its metric: an error means nothing without what it bought.
+Next to them is the epsilon that each mechanism really has, with its metric: an error is meaningless without its privacy
+guarantee.
 
 >>> from noisewright.mechanisms.categories.fair import explicit_fair
 >>> from noisewright.mechanisms.numbers.geometric import geometric
@@ -57,7 +59,9 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class UtilityRow:
-    """What one mechanism costs at one prior: a number for each loss, at face value (if outputs can be read so) and Bayesian."""
+    """Costs of one mechanism at one prior: a number for each loss, at face value (if outputs can be read so) and
+    Bayesian.
+    """
 
     name: str
     prior: str
@@ -65,11 +69,11 @@ class UtilityRow:
     bayes: Mapping[str, float]
     epsilon: Audit
     remaps: Mapping[str, tuple[Hashable, ...]] = field(repr=False)
-    """For each loss the best guess for each output."""
+    """Best guess for each output, for each loss."""
 
     @property
     def counted(self) -> str:
-        """What the epsilon is for, in words: each unit of a metric, or two neighbours."""
+        """Unit of the epsilon, in words: each unit of a metric, or two neighbours."""
         adjacent = getattr(self.epsilon, "scope", "metric") == "adjacent"
         unit = self.epsilon.metric
         epsilon, words = counted(Guarantee(1.0, unit, scope="adjacent" if adjacent else "metric").record())
@@ -156,10 +160,10 @@ def compare_utility(
 ) -> UtilityTable:
     """Compare mechanisms (or channels) over the same secrets.
 
-    ``losses`` are names, :class:`~noisewright.optimality.losses.gallery.Loss` objects, or a mapping from names to losses of any
-    form. ``priors`` is one prior (nothing for the uniform one), a list of priors, or a mapping from names to priors.
-    The epsilon of a mechanism is the smallest one that it has in the terms of its own promise; ``metric`` asks for it
-    in one metric for all, which channels need unless it is the discrete one.
+    ``losses`` are names, :class:`~noisewright.optimality.losses.gallery.Loss` objects, or a mapping from names to
+    losses of any form. ``priors`` is one prior (nothing for the uniform one), a list of priors, or a mapping from names
+    to priors. The epsilon of a mechanism is the smallest one that it has in the terms of its own guarantee; ``metric``
+    asks for it in one metric for all, which channels need unless it is the discrete one.
     """
     things = _named_things(mechanisms)
     channels = {name: _channel(name, thing) for name, thing in things.items()}
@@ -190,7 +194,7 @@ def compare_utility(
 
 @dataclass(frozen=True)
 class Concentration:
-    """Which of two channels has its probability closer to the truth, secret by secret.
+    """Comparison of two channels: which has its probability closer to the truth, secret by secret.
 
     Each verdict is ``"first"``, ``"second"``, ``"equal"`` or ``"neither"``.
     """
@@ -205,7 +209,8 @@ class Concentration:
 
 
 def compare_concentration(first: Channel, second: Channel, *, one_sided: bool = False) -> Concentration:
-    """Whether the law of one channel comes from the other's by moving probability towards the truth, for each secret.
+    """Return whether the law of one channel comes from the other's by moving probability towards the truth, for each
+    secret.
 
     That is so exactly if the probability farther than ``t`` from the truth is no larger, for every ``t >= 0``.
     ``one_sided`` asks it on either side of the truth on its own, so that no probability crosses over.
@@ -229,12 +234,12 @@ def compare_concentration(first: Channel, second: Channel, *, one_sided: bool = 
 
 
 def _tails(rows: Floats, distance: Floats) -> Floats:
-    """For each secret and output the probability farther from the truth than that output."""
+    """Return for each secret and output the probability farther from the truth than that output."""
     order = np.argsort(-distance, axis=1, kind="stable")
     ranked = np.take_along_axis(distance, order, axis=1)
     sums = np.cumsum(np.take_along_axis(rows, order, axis=1), axis=1)
     beyond = np.pad(sums[:, :-1], ((0, 0), (1, 0)))
-    # Outputs at one distance share what lies beyond the first of them.
+    # Outputs at one distance share the mass beyond the first of them.
     new = np.ones(ranked.shape, dtype=bool)
     new[:, 1:] = ranked[:, 1:] < ranked[:, :-1]
     start = np.maximum.accumulate(np.where(new, np.arange(ranked.shape[1])[None, :], 0), axis=1)
@@ -324,7 +329,7 @@ def _named_priors(priors: Any, secrets: tuple[Hashable, ...]) -> dict[str, Prior
 
 
 def _face(prior: Prior, channel: Channel, loss: Any) -> float | None:
-    """The loss at face value, or nothing where an output is no action of the loss."""
+    """Return the loss at face value, or nothing where an output is not an action of the loss."""
     try:
         return face_value_loss(prior, channel, loss)
     except NoLossError:

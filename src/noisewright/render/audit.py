@@ -21,7 +21,7 @@ __all__ = ["audit_meaning", "smallest"]
 
 
 def smallest(found: Audit) -> str:
-    """Return the smallest epsilon of an audit, and what it is for."""
+    """Return the smallest epsilon of an audit, and its unit."""
     from noisewright.core.guarantee import Guarantee
 
     if math.isinf(found.value):

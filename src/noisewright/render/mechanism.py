@@ -26,7 +26,7 @@ def short(claim: str) -> str:
     if record is None:
         return claim
     level = level_of(record)
-    if level is not None:  # the epsilon of a whole radius, which says more than that of a metre
+    if level is not None:  # the epsilon of a whole radius, which is more informative than the epsilon of a metre
         return level_reading(level)
     return reading(record)
 
@@ -40,7 +40,7 @@ def promised(guarantee: Guarantee, proved: str | None) -> str:
 
 
 def meaning(claim: str, otherwise: str) -> str:
-    """Return what a claim means: for places within their radius; any other claim means what was read from it."""
+    """Return the meaning of a claim: for places within their radius; any other claim means the text read from it."""
     record = getattr(claim, "record", None)
     level = None if record is None else level_of(record)
     return otherwise if level is None else level_meaning(level)

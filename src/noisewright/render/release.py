@@ -19,7 +19,9 @@ __all__ = ["part_pair", "part_sentence"]
 
 
 def part_pair(part: Mapping[str, Any], relation: Mapping[str, Any]) -> str:
-    """Return what a part of a release protects, and for which values that is proved, in the unit of its column."""
+    """Return the protection of a part of a release, and the values for which it is proved, in the unit of its
+    column.
+    """
     words = phrases.protected_by(part, relation)
     type_ = part["protects"].get("type") if part["kind"] == "column" else None
     conditions = [_dated(one, type_) for one in part["conditions"] if one["code"] != "level"]
@@ -35,7 +37,7 @@ def part_pair(part: Mapping[str, Any], relation: Mapping[str, Any]) -> str:
 
 
 def part_sentence(part: Mapping[str, Any], relation: Mapping[str, Any]) -> str:
-    """Return what a part of a release costs, and what it protects, in the unit of its column."""
+    """Return the cost and the protection of a part of a release, in the unit of its column."""
     times = f", {part['times']} times {phrases.up(part['loss'])}" if part["times"] > 1 else ""
     return f"{phrases.part_title(part)}: {phrases.cost(part['price'], part['delta'])} for {part_pair(part, relation)}{times}"
 

@@ -1,4 +1,6 @@
-"""Disclosure control from before formal promises, as attackers see it: rows that stand out, joined tables, gaps, maskings."""
+"""Disclosure control from before formal guarantees, as attackers see it: rows that stand out, joined tables, gaps,
+maskings.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,9 +1,9 @@
 """Rows that stand out, and rows that two tables have in common: k-anonymity and the linkage attack.
 
-*Quasi-identifiers* are columns that say nothing alone and name somebody together, such as postcode, date of birth and sex. A
-table is **k-anonymous** in them if every combination that occurs is that of ``k`` rows or more. A **linkage attack** joins it
-with a table of known people on those columns: where a combination belongs to one row of each, the two rows are taken for the
-same person.
+*Quasi-identifiers* are columns that identify no one alone but name someone together, such as postcode, date of birth
+and sex. A table is **k-anonymous** in them if every combination that occurs is that of ``k`` rows or more. A **linkage
+attack** joins it with a table of known people on those columns: where a combination belongs to one row of each, the two
+rows are taken for the same person.
 
 >>> released = {"post": ["A1", "A1", "B2"], "born": [1970, 1970, 1980], "illness": ["flu", "none", "cancer"]}
 >>> print(anonymity(released, ["post", "born"]))
@@ -14,8 +14,9 @@ k = 1: 2 combinations of post, born among 3 rows; 1 row has one of its own.
 >>> link(released, known, ["post", "born"]).pairs.tolist()
 [[2, 0]]
 
-k-anonymity is no promise: rows that agree in everything known may agree in the secret, too, and two releases of one table that
-are both k-anonymous need not be so together. References: Sweeney, *k-anonymity* (2002); Dwork and Roth (2014), chapter 1.
+k-anonymity is not a privacy guarantee: rows that agree in everything known may agree in the secret, too. Two releases
+of one table that are both k-anonymous need not be so together. References: Sweeney, *k-anonymity* (2002); Dwork and
+Roth (2014), chapter 1.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ ROW = "row of "
 
 @dataclass(frozen=True)
 class Anonymity:
-    """How many rows share each combination of some columns. A missing value is a value like any other."""
+    """Numbers of rows that share each combination of some columns. A missing value is a value like any other."""
 
     columns: tuple[str, ...]
     rows: int
     sizes: NDArray[np.int64] = field(repr=False)
-    """For each combination that occurs how many rows have it, in rising order."""
+    """Number of rows with each combination that occurs, in rising order."""
 
     @property
     def k(self) -> int:
@@ -53,7 +54,9 @@ class Anonymity:
         return int(self.sizes[0])
 
     def rows_below(self, k: int) -> int:
-        """How many rows share their combination with fewer than ``k - 1`` others; those with one of their own for ``k = 2``."""
+        """Return the number of rows that share their combination with fewer than ``k - 1`` others; unique rows for
+        ``k = 2``.
+        """
         return int(self.sizes[self.sizes < k].sum())
 
     def to_json(self) -> dict[str, Any]:
@@ -75,16 +78,16 @@ class Anonymity:
 
 @dataclass(frozen=True)
 class Linked:
-    """What a join of two tables on some columns finds."""
+    """Result of a join of two tables on some columns."""
 
     columns: tuple[str, ...]
     rows: int
     pairs: NDArray[np.int64] = field(repr=False)
     """The numbers of two rows, of the released and of the known table, whose combination occurs once in each."""
     possible: int
-    """How many rows of the released table agree with some known row, those of the pairs among them."""
+    """Numbers of rows of the released table that agree with some known row, for the released rows of the pairs."""
     left_out: int
-    """How many rows of either table miss a value in one of the columns, and agree with nothing."""
+    """Number of rows of either table that miss a value in one of the columns, and agree with nothing."""
 
     def to_json(self) -> dict[str, Any]:
         """The counts as plain data, without the pairs."""
@@ -108,14 +111,16 @@ class Linked:
 
 
 def anonymity(table: Any, columns: Sequence[str]) -> Anonymity:
-    """How far rows are alike in these columns; ``table`` is an Arrow table, a pandas or Polars frame, or a mapping of columns."""
+    """Return how far rows are alike in these columns; ``table`` is an Arrow table, a pandas or Polars frame, or a
+    mapping of columns.
+    """
     read = _read(table, columns)
     sizes = read.group_by(read.schema.names, use_threads=False).aggregate([([], "count_all")])
     return Anonymity(tuple(read.schema.names), read.num_rows, np.sort(sizes.column("count_all").to_numpy()))
 
 
 def link(released: Any, known: Any, on: Sequence[str]) -> Linked:
-    """Join two tables on the columns ``on``, which both have, and find the rows that can be nobody else's."""
+    """Join two tables on the columns ``on``, which both have, and find the rows that can belong to one person only."""
     first, second = _read(released, on), _read(known, on)
     names = first.schema.names
     second = second.cast(pa.schema([_common(first, second, name) for name in names]))
@@ -149,7 +154,7 @@ def _read(table: Any, columns: Sequence[str]) -> pa.Table:
 
 
 def _common(first: pa.Table, second: pa.Table, name: str) -> pa.Field:
-    """One type for both: numbers are compared as numbers, and what is no number only with its own kind."""
+    """Return one type for both: numbers are compared as numbers, and other values only with their own type."""
     kinds = first.schema.field(name).type, second.schema.field(name).type
     numbers = [pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds]
     text = [pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in kinds]

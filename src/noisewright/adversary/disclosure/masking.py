@@ -1,6 +1,6 @@
 """Classical maskings of a column: rank swapping and rounding.
 
-They hide values from a glance and promise nothing; they are here to be attacked, and to be compared with.
+They hide values from a glance and guarantee nothing; they are here to be attacked, and to be compared with.
 
 >>> import numpy as np
 >>> ages = np.array([23, 25, 31, 34, 40, 58])
@@ -31,7 +31,7 @@ __all__ = ["rank_swapped", "rounded"]
 def rank_swapped(values: ArrayLike, *, window: int, rng: Rng = None) -> NDArray[Any]:
     """Swap every value with one whose rank is at most ``window`` away, drawn among those not swapped yet.
 
-    What is left of a column keeps its values, and so its mean and its quantiles; what stays near is where everybody was.
+    A column keeps its values, and so its mean and its quantiles; every value stays near its original row.
     """
     if not is_whole(window) or window < 1:
         raise ParameterError("window must be a whole number of ranks, 1 or more.")

@@ -1,8 +1,8 @@
 r"""Cells that were left out of a table with totals: between which numbers each of them must lie.
 
-A table of counts is published with the totals of its rows and columns, and small cells are left out to protect somebody. The
-totals still bind them: each suppressed cell lies between the least and the greatest number that it can have while all rows and
-columns add up and no cell is negative. A cell whose two bounds are one number is **disclosed**.
+A table of counts is published with the totals of its rows and columns, and small cells are left out to protect someone.
+The totals still bind them: each suppressed cell lies between the least and the greatest number that it can have while
+all rows and columns add up and no cell is negative. A cell whose two bounds are one number is **disclosed**.
 
 >>> table = SuppressedTable([[20, None, 3, 25], [None, None, 9, 30], [8, 5, 2, 15], [40, 16, 14, 70]])
 >>> for cell in table.bounds():
@@ -11,10 +11,10 @@ row 0, column 1: 2, disclosed
 row 1, column 0: 12, disclosed
 row 1, column 1: 9, disclosed
 
-The last row and the last column are the totals, and may have gaps as well. Bounds are linear programs over a network: every
-cell is in one equation of a row and one of a column, with opposite signs once some equations are turned around. So if the
-published numbers are whole, cells and prices at an optimum are whole too: what the solver finds is rounded, and then proved in
-whole numbers. Other numbers are counted in the unit in which all of them are whole.
+The last row and the last column are the totals, and may have gaps as well. Bounds are linear programs over a network:
+every cell is in one equation of a row and one of a column, with opposite signs once some equations are turned around.
+Therefore, if the published numbers are whole, cells and multipliers at an optimum are integers too: the solution of the
+solver is rounded, and then proved in integers. Other numbers are counted in the unit in which all of them are whole.
 
 Reference: Willenborg and de Waal, *Elements of Statistical Disclosure Control* (2001), chapter 4.
 """
@@ -39,7 +39,7 @@ __all__ = ["CellBounds", "SuppressedTable"]
 MOST_CELLS = 1_000
 """Suppressed cells, each of which takes two linear programs."""
 LARGEST = 10**12
-"""In the smallest unit: floats of the solver must tell neighbouring whole numbers apart."""
+"""Largest count in the smallest unit: floats of the solver must distinguish neighbouring integers."""
 INFEASIBLE, UNBOUNDED = 2, 3
 CONTRADICTION = (
     "the published numbers contradict each other: some row or column cannot add up to its total; check the table."
@@ -58,7 +58,7 @@ class CellBounds:
 
     @property
     def disclosed(self) -> bool:
-        """Whether the published numbers determine it."""
+        """Return whether the published numbers determine it."""
         return self.low == self.high
 
     def __str__(self) -> str:
@@ -128,12 +128,14 @@ class SuppressedTable:
 
     @cached_property
     def _unit(self) -> int:
-        """In this many parts of 1 all published numbers are whole."""
+        """Number of parts of 1 in which all published numbers are integers."""
         return lcm(*(Fraction(v).denominator for row in self.rows for v in row if v is not None))
 
     @cached_property
     def _system(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """One equation for each row and each column: what the suppressed cells count in it, and what is left for them."""
+        """One equation for each row and each column: the suppressed cells that it counts, and the total left for
+        them.
+        """
         height, width = len(self.rows), len(self.rows[0])
         known = np.array([[0 if v is None else int(v * self._unit) for v in row] for row in self.rows], dtype=object)
         if known.max() > LARGEST:

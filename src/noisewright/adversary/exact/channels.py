@@ -7,7 +7,7 @@ nested lists of fractions, ints, text  ``[["1/3", "2/3"], [1, 0]]``: as written;
 certified tables and their mechanisms  the integers that are drawn from
 members of a family                    their fractions, where the family's decay is a fraction
 channels and nested lists of floats    floats, except where every entry is a multiple of ``2^-16`` and rows sum to one:
-                                       halves and quarters are what they say, 0.1 is not
+                                       halves and quarters are exact, 0.1 is not
 =====================================  ==============================================================================
 
 >>> read([["1/3", "2/3"], [1, 0]]).exact
@@ -84,7 +84,7 @@ class Read:
 
     @cached_property
     def lost(self) -> bool:
-        """Whether :attr:`whole` leaves out probabilities that are not zero: their integers would be too long."""
+        """Return whether :attr:`whole` leaves out probabilities that are not zero: their integers would be too long."""
         return self.faint and self.floats.size * self._places > MOST_BITS
 
     @cached_property
@@ -194,7 +194,7 @@ def whole_columns(rows: Sequence[Sequence[Fraction]]) -> tuple[Integers, int]:
 
 
 def _from_channel(channel: Channel, rows: Rows | None, name: str, near: Any = None) -> Read:
-    """``near`` is what the channel is a rounding of, where its rows are not known in fractions."""
+    """``near`` is the channel that this one is a rounding of, where its rows are not known in fractions."""
     if rows is None:
         exact = _plain(channel) if near is None else None
         return Read(channel.matrix, exact, channel.inputs, channel.outputs, name, channel, near)

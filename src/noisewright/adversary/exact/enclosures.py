@@ -1,8 +1,9 @@
 r"""Numbers known to lie between two others, for signs that floats get wrong.
 
-The families are compared by the sign of expressions in ``e^(-epsilon)``, and some of them fail by one part in 10^14 of their
-terms. An :class:`Enclosure` holds a real number between two integers times one power of two, every operation rounds
-outwards, and the number of significant bits is the caller's: what is positive or negative for an enclosure is so in truth.
+The families are compared by the sign of expressions in ``e^(-epsilon)``, and some of them fail by one part in 10^14 of
+their terms. An :class:`Enclosure` holds a real number between two integers times one power of two. Every operation
+rounds outwards, and the caller chooses the number of significant bits. An enclosure that is positive or negative holds
+a number of that sign.
 
 >>> from fractions import Fraction
 >>> a = Enclosure.of_exp(Fraction(-8), 64)  # e^-8
@@ -40,7 +41,7 @@ class Enclosure:
 
     @classmethod
     def of_exp(cls, exponent: Fraction, bits: int) -> Enclosure:
-        """``e**exponent`` with that many significant bits, also where it is very small."""
+        """``e**exponent`` with the given number of significant bits, also where it is very small."""
         extra = max(0, int(-exponent * 3 / 2)) + 8
         low, high = exp_bounds(exponent, bits + extra)
         return _rounded(low, high, -bits - extra, bits)
@@ -116,7 +117,7 @@ class Enclosure:
 
 
 Number = Fraction | Enclosure
-"""What the formulas of the families are evaluated in: exactly, or within bounds."""
+"""Number type in which the formulas of the families are evaluated: exactly, or within bounds."""
 
 
 def ends_of(number: Number | int) -> tuple[Fraction, Fraction]:

@@ -25,7 +25,7 @@ MOST_POINTS = 200
 
 
 def lattice_step(thing: Any) -> Fraction | None:
-    """The step of the lattice that a mechanism for numbers rounds to, 1 for whole numbers; None for anything else."""
+    """The step of the lattice that a mechanism for numbers rounds to, 1 for integers; None for anything else."""
     if isinstance(thing, GeometricMechanism):
         return Fraction(1)
     lattice = getattr(thing, "lattice", getattr(getattr(thing, "inner", None), "lattice", None))
@@ -33,7 +33,9 @@ def lattice_step(thing: Any) -> Fraction | None:
 
 
 def lattice_for_both(first: Any, second: Any) -> Fraction | None:
-    """The finest step on which both mechanisms have the same few secrets, no finer than they are now; None if there is none."""
+    """Return the finest step on which both mechanisms have the same few secrets, no finer than they are now; None if no
+    step does.
+    """
     steps = [step for thing in (first, second) if (step := lattice_step(thing)) is not None]
     answers = _answers(first)
     if len(steps) < 2 or answers is None or answers != _answers(second):

@@ -1,7 +1,8 @@
 r"""Systems of equations with non-negative unknowns, decided in fractions.
 
-``A R = B`` with ``R >= 0``: column by column (the cone of A's columns, which is the max-case order), or with rows of R that
-sum to one (the average-case order). Either a solution is found or multipliers that prove there is none; both are exact.
+``A R = B`` with ``R >= 0``: column by column (the cone of A's columns, which is the max-case order), or with rows of R
+that sum to one (the average-case order). The result is either a solution or multipliers that prove that no solution
+exists; both are exact.
 
 :class:`~noisewright.optimality.algebra.elimination.Elimination` brings A to reduced form once. Where its columns are
 independent that is all. Otherwise the free unknowns

@@ -7,8 +7,8 @@ norm,
     ``|R - R'| <= ||X|| max |B - A R'| / (1 - e)``,
 
 and ``R' += X (B - A R')`` makes the right side as small as one likes, a few dozen bits at each step, with integers of
-moderate length. Entries of R that are zero are never told from tiny ones this way; they are guessed as short fractions and
-checked in the equation.
+moderate length. Entries of R that are zero are never distinguished from tiny ones this way; they are guessed as short
+fractions and checked in the equation.
 
 >>> import numpy as np
 >>> a, b = np.array([[2, 1], [1, 2]], dtype=object), np.array([[3, 0], [0, 3]], dtype=object)
@@ -49,19 +49,19 @@ class Enclosed:
 
     @property
     def least(self) -> tuple[int, int]:
-        """Where the least entry is."""
+        """Position of the least entry."""
         flat = min(range(self.scaled.size), key=self.scaled.ravel().__getitem__)
         row, column = divmod(flat, self.scaled.shape[1])
         return row, column
 
     @property
     def positive(self) -> bool:
-        """Whether every entry is proved to be above zero."""
+        """Return whether every entry is proved to be above zero."""
         return bool(self.scaled[self.least] > self.bound)
 
     @property
     def negative(self) -> bool:
-        """Whether some entry is proved to be below zero."""
+        """Return whether some entry is proved to be below zero."""
         return bool(self.scaled[self.least] < -self.bound)
 
 

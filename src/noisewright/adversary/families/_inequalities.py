@@ -65,16 +65,18 @@ class Target:
 
     @property
     def rounded(self) -> bool:
-        """Whether all that is known are floats."""
+        """Return whether all that is known are floats."""
         return self.member is None and self.exact is None
 
     @property
     def subnormal(self) -> bool:
-        """Whether all that is known are floats, and some of them are too small to have all their digits."""
+        """Return whether all that is known are floats, and some of them are too small to have all their digits."""
         return self.rounded and not self.in_logs and bool((np.isfinite(self.logs) & (self.logs < -667)).any())
 
     def entry(self, x: int, y: int, bits: int) -> Number:
-        """The probability, as a fraction or within bounds; a float stands for all numbers that round to it or beside it."""
+        """The probability, as a fraction or within bounds; a float stands for all numbers that round to it or to a
+        neighbouring float.
+        """
         if self.member is not None:
             base = self.member.base(bits)
             assert base is not None
@@ -135,7 +137,7 @@ def inverse_row(a: Member, x: int, bits: int) -> dict[int, Number]:
 
 
 def inverse_scale(a: Member, base: Number, x: int) -> Number:
-    """What a margin is divided by to get the entry of ``A^-1 B``."""
+    """Return the divisor of a margin that gives the entry of ``A^-1 B``."""
     if a.family == RESPONSE:
         return (1 - base) / (1 + (a.size - 1) * base)
     if a.family == EXPONENTIAL:

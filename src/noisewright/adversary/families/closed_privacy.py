@@ -1,8 +1,9 @@
-r"""The privacy order between members of families, in closed form: are no two secrets farther apart in B than in A?
+r"""The privacy order between members of families, in closed form: whether any two secrets are farther apart in B than
+in A.
 
 With ``a = e^(-epsilon)`` the distances of the families are ``epsilon |x-x'|`` (geometric), ``epsilon`` (response) and
-``-|x-x'| ln b + |ln(s_x/s_x')|`` (exponential). They are compared as ``e^(-d)``: powers of a decay exactly, others within bounds
-that are tightened until they tell.
+``-|x-x'| ln b + |ln(s_x/s_x')|`` (exponential). They are compared as ``e^(-d)``: powers of a decay exactly, others
+within bounds that are tightened until the comparison is decided.
 
 >>> from noisewright.adversary.families.families import exponential_family, geometric_family, response_family
 >>> a, b = geometric_family.member(epsilon=1, size=4), exponential_family.member(epsilon=1, size=4)
@@ -42,7 +43,7 @@ MOST_PAIRS = 20_000
 
 
 def closed_private(a: Member, b: Member) -> Refinement | None:
-    """Whether ``b`` is at least as private as ``a`` for every metric; None where there is no closed form.
+    """Return whether ``b`` is at least as private as ``a`` for every metric; None where there is no closed form.
 
     ``a`` is geometric, response or exponential; ``b`` is one of those, or over-truncated where ``a`` is geometric. A failure
     carries the metric of ``a``, for which ``b`` needs the larger epsilon.

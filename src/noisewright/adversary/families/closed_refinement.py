@@ -1,7 +1,7 @@
-r"""When a channel may replace a member of a family: closed forms in place of linear programs.
+r"""Conditions for a channel to replace a member of a family: closed forms in place of linear programs.
 
-A geometric, response or exponential member ``A`` has an explicit inverse, so ``A R = B`` has one solution, and its signs are
-those of a few sums. With ``a = e^(-epsilon)`` and rows ``B[0] .. B[n-1]``:
+A geometric, response or exponential member ``A`` has an explicit inverse. Therefore ``A R = B`` has one solution, and
+its signs are the signs of a few sums. With ``a = e^(-epsilon)`` and rows ``B[0] .. B[n-1]``:
 
 * geometric: ``B[0] >= a B[1]``, ``B[n-1] >= a B[n-2]`` and ``(1 + a^2) B[x] >= a (B[x-1] + B[x+1])`` between, entry by entry;
 * response: in every column, ``min_x B[x,y] >= a/(1+(n-1)a) sum_z B[z,y]``;
@@ -64,7 +64,7 @@ MOST_CELLS = 20_000
 MOST_NEAREST = 200
 """Secrets up to which the point of a hull that is nearest to a posterior is searched."""
 SMALL = 2_500
-"""Up to so many entries the post-processing is also given in fractions."""
+"""Maximum number of entries for which the post-processing is also given in fractions."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,13 @@ class Margin:
 
 
 def closed_refined(member: Member, b: Any, order: str = "average") -> Refinement | None:
-    """Whether ``b`` (a member, mechanism, channel or rows of numbers) may replace ``member``; None without a closed form.
+    """Return whether ``b`` (a member, mechanism, channel or rows of numbers) may replace ``member``; None without a
+    closed form.
 
-    ``order`` is ``average`` or ``max``, which agree here. A failure carries a :class:`GainWitness`: an adversary with two
-    actions whom ``member`` tells nothing and ``b`` something. Its ``gap`` is rounded down, and so are before and after. For the
-    order ``max``, on up to ``MOST_NEAREST`` secrets, it is a :class:`PosteriorWitness` from the same row of the inverse.
+    ``order`` is ``average`` or ``max``, which agree here. A failure carries a :class:`GainWitness`: an adversary with
+    two actions who learns nothing from ``member`` and something from ``b``. Its ``gap`` is rounded down, and so are
+    before and after. For the order ``max``, on up to ``MOST_NEAREST`` secrets, it is a :class:`PosteriorWitness` from
+    the same row of the inverse.
     """
     if order not in ("average", "max"):
         raise ParameterError(f"closed forms are for the orders 'average' and 'max', not {str(order)[:40]!r}.")
@@ -126,7 +128,7 @@ def closed_refined(member: Member, b: Any, order: str = "average") -> Refinement
 
 
 def closed_margin(member: Member, b: Any) -> Margin:
-    """The least entry of ``A^-1 B`` for a geometric, response or exponential member with epsilon above 0.
+    """The least entry of ``A^-1 B`` for a geometric, response or exponential member with epsilon greater than 0.
 
     >>> from noisewright.adversary.families.families import geometric_family, response_family
     >>> found = closed_margin(geometric_family.member(decay="1/2", size=3), response_family.member(decay="1/2", size=3))
@@ -169,7 +171,7 @@ def closed_post_processing(member: Member, b: Any) -> PostProcessing:
 
 @dataclass(frozen=True)
 class _Scan:
-    """What the entries say: one that is below zero, if there is one, and whether some stayed open."""
+    """Findings about the entries: one that is below zero, if any, and whether some stayed open."""
 
     negative: tuple[int, int] | None
     open: bool

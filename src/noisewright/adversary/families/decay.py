@@ -1,4 +1,5 @@
-r"""The one number that makes a member of a family: ``a = e^(-epsilon)``, known exactly or to as many bits as are asked for.
+r"""The one number that makes a member of a family: ``a = e^(-epsilon)``, known exactly or to any requested number of
+bits.
 
 A decay is given as a fraction (``1/2`` is ``epsilon = ln 2``) or by a rational epsilon. Two of them are compared without
 rounding: ``e^(-epsilon)`` for a rational ``epsilon > 0`` is never a fraction (Hermite and Lindemann), so bounds decide.
@@ -25,19 +26,21 @@ __all__ = ["LARGEST_EPSILON", "Decay"]
 LARGEST_EPSILON = 10_000
 """Beyond this nothing is hidden, and the probabilities have thousands of digits."""
 SMALLEST_EPSILON = Fraction(1, 10**100)
-"""Below this, and above 0, nothing is told that any number of outputs could tell."""
+"""Below this, and greater than 0, no feasible number of outputs reveals anything."""
 
 
 @dataclass(frozen=True)
 class Decay:
-    """A number above 0 and at most 1: ``exact``, or ``e**-rate`` for a fraction ``rate``; one of the two is None."""
+    """A number greater than 0 and at most 1: ``exact``, or ``e**-rate`` for a fraction ``rate``; one of the two is
+    None.
+    """
 
     exact: Fraction | None
     rate: Fraction | None
 
     @classmethod
     def of(cls, *, epsilon: Exact | None = None, decay: Exact | None = None) -> Decay:
-        """The decay of an epsilon of 0 or more, or a fraction above 0 and at most 1; give one of the two."""
+        """The decay of an epsilon of 0 or more, or a fraction greater than 0 and at most 1; give one of the two."""
         if (epsilon is None) == (decay is None):
             raise ParameterError(
                 "a member of a family needs either epsilon or decay (e to the minus epsilon), not both."
@@ -55,7 +58,9 @@ class Decay:
         return cls(Fraction(1), None) if rate == 0 else cls(None, rate)
 
     def number(self, bits: int) -> Number:
-        """The decay itself where it is a fraction, otherwise an enclosure; it and one minus it have so many significant bits."""
+        """The decay itself where it is a fraction, otherwise an enclosure; it and one minus it have at least the given
+        number of significant bits.
+        """
         if self.exact is not None:
             return self.exact
         assert self.rate is not None
@@ -63,12 +68,12 @@ class Decay:
 
     @property
     def fine(self) -> int:
-        """How many more bits than the decay one minus it needs: those of ``1/epsilon``."""
+        """Number of bits that one minus the decay needs beyond the decay: the bits of ``1/epsilon``."""
         return math.ceil(1 / Fraction(-self.log)).bit_length() if self.log else 0
 
     @property
     def log(self) -> float:
-        """The logarithm ``-epsilon`` as the nearest float, or one beside it."""
+        """The logarithm ``-epsilon`` as the nearest float, or a neighbouring float."""
         if self.rate is not None:
             return -float(self.rate)
         low, high = self._epsilon_ends()
@@ -89,7 +94,7 @@ class Decay:
         if self.rate is not None and other.rate is not None:
             return (self.rate < other.rate) - (self.rate > other.rate)
         bits = 64
-        while True:  # a fraction and a power of e are different numbers, so enough bits tell them apart
+        while True:  # a fraction and a power of e are different numbers, so enough bits distinguish them
             sign = (Enclosure.of_fraction(0, bits) + self.number(bits) - other.number(bits)).sign()
             if sign is not None:
                 return sign

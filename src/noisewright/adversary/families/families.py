@@ -5,7 +5,7 @@ Members of the families **geometric**, **response**, **exponential** and **over-
 own is a
 function from epsilon to a channel.
 
-The epsilon of the response family is for the discrete metric, that of the others per unit of the line.
+The epsilon of the response family is for the discrete metric, the epsilon of the others per unit of the line.
 
 >>> member = geometric_family.member(decay="1/2", size=3)
 >>> [[str(p) for p in row] for row in member.rows()]
@@ -56,7 +56,7 @@ class Family(Protocol):
 
     @property
     def name(self) -> str:
-        """What the family is called in tables."""
+        """Name of the family in tables."""
 
     def member(
         self,

@@ -4,9 +4,9 @@ On the secrets ``0 .. n-1``, with ``a = e^(-epsilon)``:
 
 * **geometric** (truncated): ``c_y a^|x-y|``, where ``c_y`` is ``1/(1+a)`` at the two ends and ``(1-a)/(1+a)`` between them;
 * **response** (randomised response): ``1/(1+(n-1)a)`` for the truth, ``a`` times that for every other answer;
-* **exponential**: ``b^|x-y| / s_x`` with ``s_x`` the sum of row ``x``. Its epsilon is the *true* one, that of the neighbours
-  at an end: ``e^(-epsilon) = b s_0/s_1``. The sums ``s_x`` are concave in ``x``, so no other neighbours are farther apart, and
-  ``1/b + (1 - b^(n-2))/s_0`` falls in ``b``, so each epsilon has one ``b``;
+* **exponential**: ``b^|x-y| / s_x`` with ``s_x`` the sum of row ``x``. Its epsilon is the *true* one, the epsilon of
+  the neighbours at an end: ``e^(-epsilon) = b s_0/s_1``. The sums ``s_x`` are concave in ``x``, so no other neighbours
+  are farther apart, and ``1/b + (1 - b^(n-2))/s_0`` falls in ``b``, so each epsilon has one ``b``;
 * **over-truncated**: geometric noise clamped to a range of outputs that need not hold the secrets.
 
 The probabilities are fractions where ``a`` (for an exponential, ``b``) is one, and lie between two fractions otherwise.
@@ -64,7 +64,7 @@ class Member:
 
     @property
     def name(self) -> str:
-        """What the member is called: its family, epsilon and size."""
+        """Name of the member: its family, epsilon and size."""
         return str(self)
 
     @property
@@ -81,13 +81,13 @@ class Member:
 
     @property
     def exact(self) -> bool:
-        """Whether the probabilities are fractions."""
+        """Return whether the probabilities are fractions."""
         known = self.decay if self.family != EXPONENTIAL or self.size == 2 else self.weight
         return self.made is None and ((known is not None and known.exact is not None) or self.decay.exact == 1)
 
     @property
     def no_leak(self) -> bool:
-        """Whether all rows are known to be equal: epsilon is 0, or there is one output."""
+        """Return whether all rows are known to be equal: epsilon is 0, or there is one output."""
         return self.made is None and (self.decay.exact == 1 or len(self.outputs) == 1)
 
     @property
@@ -119,7 +119,9 @@ class Member:
         return tuple(tuple(as_exact(self.entry(base, x, y)) for y in columns) for x in range(self.size))
 
     def bounds(self, bits: int) -> tuple[Rows, Rows] | None:
-        """Fractions below and above every probability, to that many significant bits; None for a user's family."""
+        """Fractions below and above every probability, to the given number of significant bits; None for a user's
+        family.
+        """
         base = self.base(bits)
         if base is None:
             return None
@@ -150,7 +152,7 @@ class Member:
             return Fraction(1)
         if low < low + y < high:
             return (1 - base) * base ** abs(x - low - y) / (1 + base)
-        past = low - x if y == 0 else x - high  # above 0 for a secret beyond that end
+        past = low - x if y == 0 else x - high  # greater than 0 for a secret beyond that end
         return 1 - base ** (past + 1) / (1 + base) if past > 0 else base ** (-past) / (1 + base)
 
     def row_sum(self, base: Number, x: int) -> Number:
@@ -208,6 +210,6 @@ class Member:
 
 
 def as_exact(number: Number) -> Fraction:
-    """A number that is no enclosure, as the fraction it is."""
+    """Return a number that is not an enclosure as the fraction it is."""
     assert not isinstance(number, Enclosure)
     return Fraction(number)

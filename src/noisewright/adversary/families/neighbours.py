@@ -1,11 +1,11 @@
 r"""Exact answers about members with powers of e in them, through neighbours in their family that are fractions.
 
-The member with ``a = e^(-epsilon)`` lies between two members of its family whose decays are fractions as near to it as one
-likes: a *sharper* one, which tells a little more, and a *safer* one. Smaller epsilons of a family refine larger ones (which the
-closed forms check each time), and the orders are transitive, so that for any A
+The member with ``a = e^(-epsilon)`` lies between two members of its family whose decays are fractions as near to it as
+one likes: a *sharper* one, which reveals a little more, and a *safer* one. Smaller epsilons of a family refine larger
+ones (which the closed forms check each time), and the orders are transitive, so that for any A
 
 * if the sharper one may replace A, the member may;
-* if not even the safer one may, the member may not, and what shows that shows this: the member tells at least as much.
+* if not even the safer one may, the member may not, with the same witness: the member reveals at least as much.
 
 Only where A lies exactly between the two does this leave an answer open.
 
@@ -36,7 +36,9 @@ MOST_ENTRIES = 150
 
 
 def neighbours(member: Member) -> tuple[Member, Member] | None:
-    """A member of the family that tells a little more, and one that tells a little less; None where there are none."""
+    """Return a member of the family that reveals a little more, and one that reveals a little less; None where no such
+    member exists.
+    """
     if member.made is not None or member.family not in FAMILIES or member.exact or member.size**2 > MOST_ENTRIES:
         return None
     base = member.base(BITS)
@@ -53,7 +55,7 @@ def neighbours(member: Member) -> tuple[Member, Member] | None:
 
 
 def through_neighbours(member: Member, decide: Callable[[Member], Refinement]) -> Refinement | None:
-    """Whether ``member`` may replace what ``decide`` compares its argument with; None where that stays open."""
+    """Return whether ``member`` may replace what ``decide`` compares its argument with; None where that stays open."""
     found = neighbours(member)
     if found is None:
         return None

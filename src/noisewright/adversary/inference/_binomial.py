@@ -29,12 +29,12 @@ __all__ = ["CountLaw", "binomial", "sum_of"]
 
 TAIL_BITS = 64
 TAIL = 2.0**-TAIL_BITS
-"""At most so much of the mass of one binomial is left out."""
+"""Largest mass of one binomial that is left out."""
 
 
 @dataclass(frozen=True, eq=False)
 class CountLaw:
-    """``chances[i]`` is the probability of the whole number ``start + i``; ``left_out`` bounds the mass elsewhere."""
+    """``chances[i]`` is the probability of the integer ``start + i``; ``left_out`` bounds the mass elsewhere."""
 
     start: int
     chances: Floats

@@ -1,7 +1,8 @@
-r"""Correlated secrets: what a release about one thing tells about another.
+r"""Correlated secrets: the information that a release about one thing gives about another.
 
-A release is drawn from ``x``; somebody is after ``z``, which is not in the release at all, but goes with ``x``. The joint
-distribution ``Pi[z, x]`` says how. The *Dalenius vulnerability* is what an adversary who is after ``z`` gains from the release:
+A release is drawn from ``x``; someone is after ``z``, which is not in the release at all, but goes with ``x``. The
+joint distribution ``Pi[z, x]`` says how. The *Dalenius vulnerability* is what an adversary who is after ``z`` gains
+from the release:
 
     ``V_g^D(Pi, C) = sum_y max_w sum_z g[w, z] (Pi C)[z, y]``
 
@@ -68,7 +69,8 @@ class Correlation:
 
     @classmethod
     def from_table(cls, table: Any, secret: str, useful: str, *, missing: str = "refuse") -> Correlation:
-        """The empirical correlation of two columns of a table: what somebody expects of a new row who knows the old ones.
+        """The empirical correlation of two columns of a table: what someone expects of a new row who knows the old
+        ones.
 
         The table is a pyarrow table, a pandas or Polars frame, or a mapping of columns. A row without a value is refused, or
         left out with ``missing="drop"``.
@@ -102,16 +104,16 @@ class Correlation:
 
     @property
     def prior(self) -> Floats:
-        """How likely each secret is: the marginal on ``z``."""
+        """Probability of each secret: the marginal on ``z``."""
         return np.asarray(self.joint.sum(axis=1))
 
     @property
     def input_prior(self) -> Floats:
-        """How likely each input is: the marginal on ``x``."""
+        """Probability of each input: the marginal on ``x``."""
         return np.asarray(self.joint.sum(axis=0))
 
     def turned(self) -> Correlation:
-        """The same with the two sides exchanged: what ``z`` tells about ``x``."""
+        """Exchange the two sides: the information that ``z`` gives about ``x``."""
         return Correlation(self.joint.T, self.inputs, self.secrets)
 
     def channel(self) -> Channel:
@@ -128,7 +130,7 @@ class Correlation:
     def _pushed(self, seen: Channel) -> Floats:
         known = set(seen.inputs)
         odd = sum(x not in known for x in self.inputs)
-        if odd:  # which ones is not said: they may be values of somebody's table
+        if odd:  # which ones is not said: they may be values of someone's table
             raise ParameterError(
                 f"{odd} of the {len(self.inputs)} inputs of the correlation {'are' if odd > 1 else 'is'} no input of the "
                 "channel; name both alike (see .inputs)."
@@ -158,7 +160,7 @@ class Correlation:
 def dalenius_vulnerability(
     correlation: Correlation | ArrayLike, channel: Channel | Mechanism, gain: object = None
 ) -> float:
-    """What an adversary gains who is after ``z`` and sees the release about ``x``.
+    """Return the gain of an adversary who is after ``z`` and sees the release about ``x``.
 
     ``gain`` is on the secrets ``z``; without one it is the chance to guess ``z`` in one try. A bare matrix ``Pi[z, x]`` has its
     columns in the order of the channel's inputs.
@@ -171,7 +173,7 @@ def dalenius_vulnerability(
     known = as_correlation(correlation, seen)
     try:
         wanted = identity(known.secrets) if gain is None else as_gain(gain, known.secrets)
-    except MetricError:  # its sentence names a point, which may be a value of somebody's table
+    except MetricError:  # its sentence names a point, which may be a value of someone's table
         raise ParameterError(
             "this metric does not measure the secrets of the correlation; choose one that does, such as metric:discrete."
         ) from None
@@ -179,7 +181,7 @@ def dalenius_vulnerability(
 
 
 def as_correlation(correlation: Correlation | ArrayLike, channel: Channel) -> Correlation:
-    """The correlation itself, or that of a bare matrix whose columns are the channel's inputs."""
+    """The correlation itself, or the correlation of a bare matrix whose columns are the channel's inputs."""
     if isinstance(correlation, Correlation):
         return correlation
     values = _as_joint(correlation)

@@ -1,4 +1,4 @@
-"""How often two columns of a table take their values together: the counts behind a correlation.
+"""Joint frequencies of two columns of a table: the counts behind a correlation.
 
 A table is a pyarrow table or record batch, a pandas or Polars frame, or a mapping from names to columns. Values are counted
 column by column, never row by row in Python.
@@ -30,7 +30,9 @@ from noisewright.core.labels import as_labels
 __all__ = ["CrossTable", "arrow_column", "cross_table"]
 
 MOST_VALUES = 10_000
-"""A column with more different values than this is no attribute with categories; it is refused."""
+"""Maximum number of different values of a column that is taken for an attribute with categories; a column with more is
+rejected.
+"""
 MOST_CELLS = 4_000_000
 """Tables of counts with more cells than this are not built."""
 
@@ -74,7 +76,7 @@ class CrossTable:
 
     @property
     def total(self) -> int:
-        """How many rows were counted."""
+        """Number of rows that were counted."""
         return int(self.counts.sum())
 
 
@@ -196,6 +198,6 @@ def _coded(
 
 
 def _has_order(kind: pa.DataType) -> bool:
-    """Whether values of a type come in an order that means something: numbers, moments, and true and false."""
+    """Return whether values of a type come in an order that means something: numbers, moments, and true and false."""
     named = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_temporal, pa.types.is_boolean)
     return any(of_kind(kind) for of_kind in named)

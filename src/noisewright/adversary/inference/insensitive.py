@@ -1,10 +1,10 @@
-r"""Where the noise goes: on what is useful, or on what is secret.
+r"""Placement of the noise: on the useful property, or on the secret.
 
 A release about people with a private property ``s`` and a useful property ``u`` is a channel on pairs ``(s, u)``. Two ways to
 place the noise:
 
 - *utility-focussed*: the noise is on ``u``, and ``s`` is not looked at (the release is insensitive to ``s``). The useful
-  property comes out as well as epsilon allows; what it tells about ``s`` is up to how the two go together.
+  property comes out as well as epsilon allows; its information about ``s`` depends on how the two go together.
 - *secrecy-focussed*: the noise is on ``s``, and ``u`` is not looked at. What is known about ``s`` is bounded by epsilon; the
   useful property is guessed from ``s`` alone. Noise on each record that is counted later is of this kind, post-processed.
 
@@ -65,19 +65,19 @@ class SensitivePair:
 
 @dataclass(frozen=True)
 class Placement:
-    """A way to place the noise, and what comes out of it at one correlation."""
+    """A way to place the noise, and its result at one correlation."""
 
     focus: str
     inference: Inference
 
     @property
     def privacy_loss(self) -> float:
-        """How many times as likely the private property is guessed with the release."""
+        """Ratio of the probabilities of guessing the private property, with and without the release."""
         return self.inference.privacy_loss
 
     @property
     def accuracy(self) -> float:
-        """How likely the useful property is guessed from the release."""
+        """Probability of guessing the useful property from the release."""
         return self.inference.accuracy
 
 
@@ -96,7 +96,8 @@ def secrecy_focussed(mechanism: Channel | Mechanism, useful: Iterable[Hashable])
 
 
 def insensitive(channel: Channel | Mechanism, to: str, tol: float = 0.0) -> Verdict:
-    """Whether a channel on pairs ``(s, u)`` gives the same law whatever the ``to`` component is: ``"secret"`` or ``"useful"``.
+    """Return whether a channel on pairs ``(s, u)`` gives the same law whatever the ``to`` component is: ``"secret"`` or
+    ``"useful"``.
 
     Entries count as the floats they are; ``tol`` allows a difference. If it fails the evidence is a :class:`SensitivePair`.
 
@@ -116,7 +117,7 @@ def insensitive(channel: Channel | Mechanism, to: str, tol: float = 0.0) -> Verd
     rows = seen.matrix[order]
     spread = np.maximum.reduceat(rows, starts, axis=0) - np.minimum.reduceat(rows, starts, axis=0)
     worst = float(spread.max())
-    logs = seen.logs[order]  # these also tell probabilities apart that a float takes for 0
+    logs = seen.logs[order]  # these also distinguish probabilities that a float takes for 0
     same = np.maximum.reduceat(logs, starts, axis=0) == np.minimum.reduceat(logs, starts, axis=0)
     if same.all():
         return Verdict(EXACT, f"the law of the output does not depend on the {to} component", worst)
@@ -140,7 +141,9 @@ def insensitive(channel: Channel | Mechanism, to: str, tol: float = 0.0) -> Verd
 
 
 def focus(channel: Channel | Mechanism, tol: float = 0.0) -> str:
-    """What a channel on pairs looks at: ``"utility"`` (only what is useful), ``"secrecy"``, ``"both"`` or ``"nothing"``."""
+    """Return the properties that a channel on pairs depends on: ``"utility"``, ``"secrecy"``, ``"both"`` or
+    ``"nothing"``.
+    """
     no_secret, no_useful = (bool(insensitive(channel, part, tol)) for part in PARTS)
     if no_secret:
         return "nothing" if no_useful else "utility"
@@ -152,7 +155,8 @@ def placements(
 ) -> tuple[Placement, Placement]:
     """Noise on the useful property against noise on the secret one, for secrets that go with it as the correlation says.
 
-    What a release about one property tells about the other is the Dalenius vulnerability through the correlation.
+    The information that a release about one property gives about the other is the Dalenius vulnerability through the
+    correlation.
     """
     on_u, on_s = as_channel(on_useful), as_channel(on_secret)
     known = as_correlation(correlation, on_u)

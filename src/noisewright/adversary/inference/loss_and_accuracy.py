@@ -3,7 +3,7 @@ r"""Privacy loss and accuracy: one release, one property that should stay privat
 Raw states have a prior ``pi``; a private property ``S`` and a useful property ``U`` put them into blocks. For a release ``M``:
 
 - *privacy loss* ``V_S[pi > M] / V_S(pi)``: how many times as likely the private block is guessed with the release as
-  without it; 1 means that the release tells nothing about it;
+  without it; 1 means that the release reveals nothing about it;
 - *accuracy* ``V_U[pi > M]``: how likely the useful block is guessed from the release; 1 means always.
 
 Both are about the best guesser there can be, who knows the prior and the release. A release with a small epsilon can have a large
@@ -43,7 +43,9 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Guess:
-    """How likely a property is guessed in one try: ``before`` the release, and ``after`` it, and the best guesses."""
+    """Probabilities of guessing a property in one try: ``before`` the release, and ``after`` it, and the best
+    guesses.
+    """
 
     before: float
     after: float
@@ -52,30 +54,32 @@ class Guess:
 
     @property
     def ratio(self) -> float:
-        """How many times as likely the right guess is after the release; 1 or more."""
+        """Ratio of the probabilities of the right guess after and before the release; at least 1."""
         return self.after / self.before
 
     @property
     def leaks(self) -> bool:
-        """Whether the release helps at all to guess this property."""
+        """Return whether the release helps at all to guess this property."""
         return self.after - self.before > ROUNDING
 
 
 @dataclass(frozen=True)
 class Inference:
-    """What a release tells about a private and about a useful property."""
+    """Information that a release gives about a private and about a useful property."""
 
     secret: Guess
     useful: Guess
 
     @property
     def privacy_loss(self) -> float:
-        """How many times as likely the private property is guessed with the release; 1 means no inference."""
+        """Ratio of the probabilities of guessing the private property, with and without the release; 1 means no
+        inference.
+        """
         return self.secret.ratio
 
     @property
     def accuracy(self) -> float:
-        """How likely the useful property is guessed from the release."""
+        """Probability of guessing the useful property from the release."""
         return self.useful.after
 
     def to_json(self) -> dict[str, Any]:
@@ -97,7 +101,9 @@ class Inference:
 
 
 def inference(channel: Channel | Mechanism, secret: Blocks, useful: Blocks, prior: object = None) -> Inference:
-    """What a release of raw states tells about a private and a useful property of them, at this prior (uniform if none)."""
+    """Measure the information of a release of raw states about a private and a useful property, at this prior (uniform
+    if none).
+    """
     return Inference(guess(channel, secret, prior), guess(channel, useful, prior))
 
 
@@ -142,5 +148,5 @@ def best_guess(joint: Floats, gain: Gain, outputs: tuple[Hashable, ...]) -> Gues
     largest = joint[best, np.arange(len(best))]
     before = float(first.max())
     by_output = {y: gain.actions[w] for y, w, p in zip(outputs, best.tolist(), largest, strict=True) if p > 0}
-    # Both sums round; what is known after the release is never less than what was known before it.
+    # Both sums round; knowledge after the release is never less than knowledge before it.
     return Guess(before, max(before, float(largest.sum())), gain.actions[int(first.argmax())], by_output)

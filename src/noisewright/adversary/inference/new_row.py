@@ -1,7 +1,8 @@
-r"""A new row in a known table: what a noisy count tells about its sensitive value, exactly.
+r"""A new row in a known table: the information that a noisy count gives about its sensitive value, exactly.
 
-Everybody knows the table ``D`` of ``N`` rows; one new row is added. What is expected of it is what the table shows: the joint
-frequencies ``P(s, v)`` of a *sensitive* and a *useful* value. Published is, with noise, how many rows have ``v = v0``. Two ways:
+The adversary knows the table ``D`` of ``N`` rows; one new row is added. The table gives the expectation about it: the
+joint frequencies ``P(s, v)`` of a *sensitive* and a *useful* value. Published is, with noise, how many rows have
+``v = v0``. Two ways:
 
 - *noise on the count* (oblivious): the true count goes through the truncated geometric on ``0 ... N+1``;
 - *noise on each row* (local): every row's value goes through noise on its own, and the rows that then say ``v0`` are counted.
@@ -12,9 +13,10 @@ What is computed is about the best guesser there can be:
 - *privacy loss* ``sum_y max_s P(s, y) / max_s P(s)``: how many times as likely the new row's sensitive value is guessed;
 - *utility* ``sum_y max_u P(u, y)``: how likely it is guessed whether the new row has ``v0``.
 
-Nothing is sampled. Of a noisy count only "at most the old count" and "more" matter (outputs on one side are proportional), so
-noise on the count is randomised response on ``u`` with the same epsilon, at the ends of the range too. Noise on rows gives
-the sum of ``k`` binomials; see :mod:`noisewright.adversary.inference._binomial` for its tails.
+Nothing is sampled. For a noisy count only "at most the old count" and "more" matter, because outputs on one side are
+proportional. Therefore noise on the count is randomised response on ``u`` with the same epsilon, at the ends of the
+range too. Noise on rows gives the sum of ``k`` binomials; see :mod:`noisewright.adversary.inference._binomial` for its
+tails.
 
 >>> attack = NewRow.from_table({"illness": ["no"] * 6 + ["yes"] * 4, "visits": [0] * 5 + [1] + [1, 2, 2, 2]},
 ...                            sensitive="illness", useful="visits", value=2)
@@ -25,9 +27,10 @@ noise on each row: privacy loss 1.3439, utility 0.8809
 >>> attack.limits.privacy_loss, round(attack.limits.full_leak, 4), attack.limits.blind
 (1.5, 1.6667, 0.7)
 
-The epsilons of the two are not comparable by themselves: noise on the count hides whether a row is there at all; geometric noise
-on rows hides a value among its neighbours only, epsilon for each place between them. Where values have no order
-(``attack.nominal``) their places are arbitrary, and so is what the geometric hides: use ``noise="response"``.
+The epsilons of the two are not comparable by themselves: noise on the count hides whether a row is there at all;
+geometric noise on rows hides a value among its neighbours only, epsilon for each place between them. Where values have
+no order (``attack.nominal``) their places are arbitrary, and so is the protection of the geometric: use
+``noise="response"``.
 """
 
 from __future__ import annotations
@@ -52,7 +55,7 @@ __all__ = ["NOISES", "Limits", "NewRow", "Outcome"]
 
 
 BLOCK = 2_000_000
-"""So many probabilities are held at once."""
+"""Maximum number of probabilities held at once."""
 
 NOISES = ("geometric", "response")
 PLACES = {"count": "noise on the count", "rows": "noise on each row"}
@@ -60,10 +63,10 @@ PLACES = {"count": "noise on the count", "rows": "noise on each row"}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one noisy count tells: ``privacy_loss`` about the sensitive value, ``utility`` about what was counted.
+    """Information in one noisy count: ``privacy_loss`` about the sensitive value, ``utility`` about the counted value.
 
-    ``place`` is ``count`` or ``rows``; ``epsilon`` is ``per`` what the words say. ``error`` bounds what was left out of the
-    tails; it is far below the rounding of a float.
+    ``place`` is ``count`` or ``rows``; ``epsilon`` is ``per`` what the words say. ``error`` bounds the mass left out of
+    the tails; it is far below the rounding of a float.
     """
 
     place: str
@@ -85,9 +88,10 @@ class Outcome:
 class Limits:
     """The ends of the scale: endless noise has privacy loss 1 and utility ``blind``; no noise has ``privacy_loss`` and utility 1.
 
-    ``full_leak`` is the privacy loss of telling the sensitive value outright, the most that any release can have. Noise on the
-    count stays between the first two. Noise on each row need not stay below ``privacy_loss``: neighbours of the counted value are
-    taken for it now and then, so the noisy count tells something about values that the exact one says nothing about.
+    ``full_leak`` is the privacy loss of telling the sensitive value outright, the most that any release can have. Noise
+    on the count stays between the first two. Noise on each row need not stay below ``privacy_loss``: neighbours of the
+    counted value are taken for it now and then, so the noisy count reveals something about values that the exact one
+    says nothing about.
     """
 
     blind: float
@@ -97,7 +101,7 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class NewRow:
-    """What is expected of the new row, how many old rows have each useful value, and which value is counted.
+    """Expected values of the new row, number of old rows with each useful value, and the value that is counted.
 
     ``correlation`` has the sensitive values as its secrets and the useful ones as its inputs; ``rows`` are counts of the old
     table, one for each useful value. ``ordered`` says whether the order of the useful values means something.
@@ -146,7 +150,7 @@ class NewRow:
 
     @classmethod
     def from_counts(cls, table: CrossTable, value: Hashable) -> NewRow:
-        """Expect of the new row what a table of counts shows, sensitive values by useful values."""
+        """Build the attack from a table of counts of sensitive values by useful values."""
         if not isinstance(table, CrossTable):
             raise ParameterError(
                 f"counts are a CrossTable, not {type(table).__name__}; for a table use NewRow.from_table."
@@ -156,12 +160,14 @@ class NewRow:
 
     @property
     def share(self) -> float:
-        """How likely the new row is to be counted."""
+        """Probability that the new row is counted."""
         return float(self.correlation.joint[:, self._place].sum())
 
     @property
     def nominal(self) -> bool:
-        """Whether the useful values have no order of their own, so that geometric noise on their places is arbitrary."""
+        """Return whether the useful values have no order of their own, so that geometric noise on their places is
+        arbitrary.
+        """
         return not self.ordered and len(self.correlation.inputs) > 2
 
     @property
@@ -180,7 +186,7 @@ class NewRow:
         return self._outcome("count", budget, ROWS["count"], self._counted, useful, response, 0.0)
 
     def local(self, *, epsilon: Exact, noise: str = "geometric") -> Outcome:
-        """Noise on the useful value of every row, the new one included, before the rows that say ``value`` are counted.
+        """Noise on the useful value of every row, the new one included, before the rows with ``value`` are counted.
 
         ``noise="geometric"`` is the truncated geometric on the places of the values, epsilon for each place;
         ``noise="response"`` is randomised response, epsilon between any two values.
@@ -213,7 +219,7 @@ class NewRow:
         return np.column_stack((np.delete(self.correlation.joint, self._place, axis=1).sum(axis=1), inside))
 
     def _chances(self, a: float, noise: str) -> Floats:
-        """How likely a row of each value is reported as the value that is counted."""
+        """Return the probability that a row of each value is reported as the value that is counted."""
         size, place = len(self.correlation.inputs), self._place
         if size == 1:
             return np.ones(1)
@@ -227,7 +233,7 @@ class NewRow:
     ) -> Outcome:
         """The two measures, from the joint laws of the sensitive value, and of being counted, with the new row's vote."""
         most = float(self.correlation.prior.max())
-        # Sums round: nobody knows less after the release than before it, and nobody more than everything.
+        # Sums round: no one knows less after the release than before it, and no one more than everything.
         loss = min(1 / most, max(1.0, _guessed(secret, votes) / most))
         utility = min(1.0, max(self.limits.blind, _guessed(useful, votes)))
         return Outcome(place, epsilon, per, loss, utility, left_out / most)

@@ -1,7 +1,9 @@
-r"""No free lunch: promises about inference that no mechanism can keep for every correlation, each with one that breaks it.
+r"""No free lunch: guarantees about inference that no mechanism can keep for every correlation, each with one that
+breaks it.
 
-Three impossibility results, as checks. Each returns a :class:`~noisewright.core.verdict.Verdict`; where a promise is broken the
-evidence is a :class:`Counterexample`: a concrete joint distribution of the private and the useful property, re-evaluated.
+Three impossibility results, as checks. Each returns a :class:`~noisewright.core.verdict.Verdict`; where a guarantee is
+broken the evidence is a :class:`Counterexample`: a concrete joint distribution of the private and the useful property,
+re-evaluated.
 
 1. :func:`check_promise`. *Whatever is useful can be guessed with probability 1 - t, and no secret's chance grows by more than
    t.* If the useful and the private property are the same, ``2 t >= 1 - V(prior)`` is needed: with two equally likely
@@ -71,19 +73,19 @@ the violating distribution weaker, never wrong: it is evaluated afterwards."""
 LARGEST_MARGIN = 1e6
 """A prior is no more lopsided than this."""
 MOST_COMPARED = 1_000_000_000
-"""Rows are compared two by two as long as no more pairs of entries are looked at than this."""
+"""Maximum number of pairs of entries for which rows are compared two by two."""
 FEW = 24
-"""So many centres are looked at before all others are."""
+"""Number of centres that are examined before all others."""
 MOST_SHOWN = 10
-"""Joint distributions with more rows or columns than this are not spelled out in text."""
+"""Maximum number of rows or columns of a joint distribution that is written out in text."""
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A joint distribution that breaks a promise, and the two numbers that show it.
+    """A joint distribution that breaks a guarantee, and the two numbers that show it.
 
-    ``promised`` is what the promise asks for (or what a better mechanism has), ``found`` is what the given mechanism has;
-    ``instead`` is the channel that does better, where the promise is about being best.
+    ``promised`` is the requirement of the guarantee (or the value of a better mechanism), and ``found`` is the value of
+    the given mechanism. ``instead`` is the channel that does better, where the guarantee is about being best.
     """
 
     correlation: Correlation
@@ -113,7 +115,8 @@ class Counterexample:
 
 
 def smallest_promise(prior: object, blocks: Blocks | None = None, states: Iterable[Hashable] | None = None) -> float:
-    """The smallest ``t`` that any mechanism can promise when the useful property is the private one: ``(1 - V(prior)) / 2``.
+    """The smallest ``t`` that any mechanism can guarantee when the useful property is the private one:
+    ``(1 - V(prior)) / 2``.
 
     *Accuracy at least 1 - t, and inference at most t above the prior* cannot hold below it.
 
@@ -128,7 +131,7 @@ def smallest_promise(prior: object, blocks: Blocks | None = None, states: Iterab
 def check_promise(
     channel: Channel | Mechanism, t: Exact, blocks: Blocks | None = None, prior: object = None
 ) -> Verdict:
-    """Whether a mechanism keeps both halves of the promise for a property that is useful and private at once.
+    """Return whether a mechanism keeps both halves of the guarantee for a property that is useful and private at once.
 
     *It is guessed from the release with probability at least 1 - t, and at most t more often than before.* The property is
     which block the state is in, or which state it is.
@@ -161,10 +164,12 @@ def check_promise(
 
 
 def check_utility_focussed(channel: Channel | Mechanism) -> Verdict:
-    """Whether no release leaks less than this one, whatever secret goes with its input: true of constant ones only.
+    """Return whether no release leaks less than this one, whatever secret goes with its input: true of constant ones
+    only.
 
-    The evidence otherwise is the secret that says which of two inputs it is: those that are told apart best, or in a very large
-    channel two that are told apart well. The constant release leaves it at 1/2.
+    The evidence otherwise is the secret that states which of two inputs it is. The two inputs are the most
+    distinguishable ones, or in a very large channel two that are easily distinguished. The constant release leaves it
+    at 1/2.
 
     >>> import noisewright as nw
     >>> broken = check_utility_focussed(nw.randomised_response([0, 1], epsilon=0.6931471805599453)).evidence
@@ -201,7 +206,8 @@ def _farthest(matrix: Floats) -> tuple[int, int]:
 
 
 def check_secrecy_focussed(channel: Channel | Mechanism, metric: Metric | str | None = None) -> Verdict:
-    """Whether no noise of the same epsilon on the secret is more accurate, whatever useful property goes with it.
+    """Return whether no noise of the same epsilon on the secret is more accurate, whatever useful property goes with
+    it.
 
     The epsilon is the smallest that the channel has for the metric (discrete unless given). For three secrets or more the
     answer is no; the evidence has the correlation, and the mechanism that is better there as ``instead``.
@@ -242,7 +248,7 @@ def check_secrecy_focussed(channel: Channel | Mechanism, metric: Metric | str | 
 
 
 def _best_violation(seen: Channel, log_peaks: Floats) -> Counterexample:
-    """The widest gap among a few centres that promise most; among all of them if those have none."""
+    """The widest gap among a few centres that guarantee most; among all of them if those have none."""
     size = len(log_peaks)
     # A column that is a multiple of the peak at c is largest at c, so this is at least the mass of such columns.
     at_most = np.bincount(seen.matrix.argmax(axis=0), seen.matrix.max(axis=0), minlength=size)
@@ -259,8 +265,8 @@ def _best_violation(seen: Channel, log_peaks: Floats) -> Counterexample:
 def _better_at(seen: Channel, centre: int, log_peak: Floats) -> Counterexample:
     """The mechanism ``(k v, 1 - k v)`` at one centre, and a correlation at which it is better if the peak's mass is below k.
 
-    The useful property is whether the secret is the centre. A column that is no multiple of the peak is to be no reason to
-    say yes; the prior is the one at which the likeliest such column says "yes" and "no" equally.
+    The useful property is whether the secret is the centre. A column that is not a multiple of the peak must not be a
+    reason to say yes. The prior is the one at which the most likely such column gives "yes" and "no" equally.
     """
     peak = np.exp(log_peak)
     others = np.arange(len(peak)) != centre

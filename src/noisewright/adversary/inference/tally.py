@@ -1,14 +1,15 @@
 r"""A survey with a yes-or-no question: noise on every answer, or noise on the tally.
 
-``N`` people answer; the number of yeses is published. Two ways, with the same promise to every participant:
+``N`` people answer; the number of yeses is published. Two ways, with the same guarantee to every participant:
 
-- the *randomised tally*: each tells the truth with probability ``p`` and otherwise throws a fair coin, and what they say is
-  counted. Of ``k`` true yeses it is the sum of two binomials, ``Bin(k, (1+p)/2)`` and ``Bin(N-k, (1-p)/2)``;
-- the *noisy tally*: somebody who is trusted counts, and adds truncated geometric noise with ``a = (1-p)/(1+p)``.
+- the *randomised tally*: each answers truthfully with probability ``p`` and otherwise throws a fair coin, and the
+  answers are counted. Of ``k`` true yeses it is the sum of two binomials, ``Bin(k, (1+p)/2)`` and
+  ``Bin(N-k, (1-p)/2)``;
+- the *noisy tally*: someone who is trusted counts, and adds truncated geometric noise with ``a = (1-p)/(1+p)``.
 
 **Guarantee.** Both are exactly ``ln((1+p)/(1-p))``-private for Hamming distance between the lists of answers: ln 3 for
-``p = 1/2``. The promise is the same, what is learned is not: seen through the tally alone, the randomised one is a
-post-processing of the noisy one, for every ``N`` and ``p``, and so it tells everybody less about everything.
+``p = 1/2``. The guarantee is the same, the information is not: seen through the tally alone, the randomised one is a
+post-processing of the noisy one, for every ``N`` and ``p``. Therefore it reveals less about everything to everyone.
 
 **Why.** Write laws of tallies as polynomials: a yes is ``A = (1-r) + r z`` and a no ``B = r + (1-r) z`` with ``r = (1+p)/2``; row
 ``k`` of the randomised tally is ``A^k B^(N-k)``. The inverse of the truncated geometric has three diagonals, and an inner row
@@ -52,12 +53,13 @@ __all__ = ["TallyRow", "TallySurvey", "noisy_tally", "randomised_tally"]
 MOST_PARTICIPANTS = 500
 """Probabilities of a tally are kept as logarithms, since the least of them are too small for a float; that takes its time."""
 MOST_STATES = 4_096
-"""All lists of answers are spelled out for few people only."""
+"""Maximum number of people for whom all lists of answers are written out."""
 
 
 @dataclass(frozen=True)
 class TallyRow:
-    """What one way to publish a tally tells: the chance to guess one participant's answer, and that to guess the tally.
+    """Leakage of one way to publish a tally: the probability of guessing one participant's answer, and of guessing the
+    tally.
 
     ``participant_before`` and ``tally_before`` are the chances without it.
     """
@@ -70,13 +72,14 @@ class TallyRow:
 
     @property
     def privacy_loss(self) -> float:
-        """How many times as likely one participant's answer is guessed with the tally."""
+        """Ratio of the probabilities of guessing one participant's answer, with and without the tally."""
         return self.participant / self.participant_before
 
 
 @dataclass(frozen=True)
 class TallySurvey:
-    """``participants`` people who tell the ``truth`` with that probability; each means yes with probability ``yes``.
+    """``participants`` people who answer truthfully with probability ``truth``; each means yes with probability
+    ``yes``.
 
     Numbers are exact: ``"1/3"`` is a third.
     """
@@ -104,12 +107,12 @@ class TallySurvey:
 
     @property
     def epsilon(self) -> float:
-        """The promise to every participant, per answer that differs (Hamming distance), rounded up."""
+        """The guarantee to every participant, per answer that differs (Hamming distance), rounded up."""
         return float_up(Fraction(log_bounds(1 / self.decay, 80)[1], 2**80))
 
     @property
     def tally_prior(self) -> Floats:
-        """How likely each true tally is."""
+        """Probability of each true tally."""
         return _law(self.participants, float(as_fraction(self.yes)))
 
     @property
@@ -125,7 +128,7 @@ class TallySurvey:
     def randomised(self) -> Channel:
         """The randomised tally as a channel from true to published tallies."""
         likely, unlikely = (math.log(1 / (1 + self.decay)), math.log(self.decay / (1 + self.decay)))
-        logs = np.zeros((1, 1))  # nobody has answered, and the tally is 0
+        logs = np.zeros((1, 1))  # no one has answered, and the tally is 0
         for _ in range(self.participants):
             # Row k: k of those so far mean yes. One more who means no; and, for a new last row, one more who means yes.
             logs = np.vstack((_one_more(logs, likely, unlikely), _one_more(logs[-1:], unlikely, likely)))
@@ -168,7 +171,7 @@ def randomised_tally(participants: int, truth: Exact = Fraction(1, 2)) -> Rows:
     """
     survey = TallySurvey(participants, truth)
     right = 1 / (1 + survey.decay)
-    yes, no = (1 - right, right), (right, 1 - right)  # whoever means yes, whoever means no: (says no, says yes)
+    yes, no = (1 - right, right), (right, 1 - right)  # anyone who means yes, anyone who means no: (says no, says yes)
     halves = [(_power(yes, k), _power(no, k)) for k in range(participants + 1)]
     return tuple(_product(halves[k][0], halves[participants - k][1]) for k in range(participants + 1))
 
@@ -188,7 +191,7 @@ def noisy_tally(participants: int, truth: Exact = Fraction(1, 2)) -> Rows:
 
 
 def _one_more(logs: Floats, no: float, yes: float) -> Floats:
-    """The laws of tallies after one more answer, which is no or yes with these log-probabilities."""
+    """The distributions of tallies after one more answer, no or yes with these log-probabilities."""
     size = (len(logs), 1)
     silent, counted = np.hstack((logs, np.full(size, -np.inf))), np.hstack((np.full(size, -np.inf), logs))
     return np.asarray(np.logaddexp(silent + no, counted + yes))

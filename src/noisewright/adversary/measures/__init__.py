@@ -1,4 +1,4 @@
-"""How much is learned: vulnerability under gains, entropies, the worst case, beliefs, caps, hiding and revealing."""
+"""Measures of leakage: vulnerability under gains, entropies, the worst case, beliefs, caps, hiding and revealing."""
 
 from typing import TYPE_CHECKING
 

@@ -1,13 +1,13 @@
-r"""What a privacy promise means for somebody's beliefs, whatever they believed before.
+r"""Meaning of a privacy guarantee for an adversary's beliefs, for every prior.
 
 For the posterior ``delta`` after any output of a channel that is private for ``epsilon`` times ``d``:
 
 * *odds bound*: ``delta_x / delta_x' <= e^(epsilon d(x,x')) pi_x / pi_x'`` for any two secrets of positive prior probability;
 * *ball bound*: if all possible secrets lie within distance ``r`` of ``x``, then ``delta_x <= e^(epsilon r) pi_x``.
 
-Required for **all** priors, each of the two says the same as the promise. Checked at **one** prior, the ball bound proves
-nothing: at the uniform prior beliefs in one of two secrets cannot even double, however bad the channel is.
-:func:`revealing_prior` gives the prior of somebody for whom the bound is nearly reached.
+Required for **all** priors, each of the two says the same as the guarantee. Checked at **one** prior, the ball bound
+proves nothing: at the uniform prior beliefs in one of two secrets cannot even double, however bad the channel is.
+:func:`revealing_prior` gives the prior of someone for whom the bound is nearly reached.
 
 >>> from noisewright.core.channels.channel import Channel
 >>> noisy = Channel([[0.9, 0.1], [0.1, 0.9]], inputs=["well", "ill"])
@@ -66,7 +66,7 @@ class Growth:
 
     @property
     def factor(self) -> float:
-        """How many times as strong the belief is after the output."""
+        """Ratio of the belief after the output to the belief before it."""
         return self.after / self.before
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ class Odds:
 
     @property
     def factor(self) -> float:
-        """How many times as large the odds are after the output."""
+        """Ratio of the odds after the output to the odds before it."""
         return math.inf if math.isinf(self.after) else self.after / self.before
 
     def __str__(self) -> str:
@@ -118,8 +118,8 @@ class Odds:
 def odds_change(channel: Channel | Mechanism, prior: object = None, metric: Metric | None = None) -> Odds:
     """The largest change of odds for each unit of distance, over all outputs and all pairs of possible secrets.
 
-    The change itself does not depend on the prior, only on which secrets it holds possible: that is the odds bound, and its
-    epsilon is that of the channel when all are possible.
+    The change itself does not depend on the prior, only on which secrets it holds possible. This is the odds bound, and
+    its epsilon is the channel's when all are possible.
 
     >>> from noisewright.core.channels.channel import Channel
     >>> noisy = Channel([[0.9, 0.1], [0.1, 0.9]], inputs=["well", "ill"])
@@ -139,7 +139,7 @@ def odds_change(channel: Channel | Mechanism, prior: object = None, metric: Metr
 
 
 def largest_growth(channel: Channel | Mechanism, prior: object = None, metric: Metric | None = None) -> Growth:
-    """The secret and the output for which ``delta_x / pi_x`` is largest at this prior, beside the ball bound.
+    """Return the secret and the output for which ``delta_x / pi_x`` is largest at this prior, with the ball bound.
 
     ``radius`` is the distance from that secret to the farthest possible one.
     """
@@ -164,10 +164,11 @@ def largest_growth(channel: Channel | Mechanism, prior: object = None, metric: M
 
 
 def revealing_prior(channel: Channel | Mechanism, metric: Metric | None = None, belief: float = 1e-6) -> Prior:
-    """The prior of somebody who knows that the secret is one of the two that the channel tells apart best, and hardly
-    believes in the first of them: that belief can grow by nearly the whole factor ``e^(epsilon d)``.
+    """Return the prior of an adversary who knows that the secret is one of the two that the channel distinguishes best,
+    and hardly believes in the first of them. That belief can grow by nearly the whole factor ``e^(epsilon d)``.
 
-    As ``belief`` goes to 0 the growth goes to the factor, which is why the ball bound for all priors is the promise itself.
+    As ``belief`` goes to 0 the growth goes to the factor, which is why the ball bound for all priors is the guarantee
+    itself.
     """
     if isinstance(belief, bool) or not isinstance(belief, (int, float)) or not 0 < belief < 1:
         raise ParameterError("belief must be a number above 0 and below 1.")
@@ -192,7 +193,7 @@ def _within_support(channel: Channel, belief: Floats, metric: Metric) -> Audit:
 
 
 def _ball(epsilon: float, radius: float) -> float:
-    if math.isinf(radius):  # whatever epsilon is: nothing is promised between secrets infinitely far apart
+    if math.isinf(radius):  # whatever epsilon is: nothing is guaranteed between secrets infinitely far apart
         return math.inf
     if radius == 0:
         return 1.0

@@ -1,12 +1,12 @@
-r"""Caps: how much any adversary can gain, whatever they know and whatever they are after.
+r"""Caps: the maximum gain of any adversary, for every prior and every aim.
 
 For every prior and every gain of 0 or more the multiplicative leakage ``V_g[pi > C] / V_g(pi)`` is at most
 
 * the sum of the column maxima ``sum_y max_x C[x,y]``, the Bayes capacity: it needs the channel;
 * ``exp(epsilon d_max)`` for a channel that is private for ``epsilon`` times ``d``, with the largest distance ``d_max`` between
-  two secrets: it needs only the promise, and is far looser.
+  two secrets: it needs only the guarantee, and is far looser.
 
-So no attacker is right more often than the cap times how often they would be right without any output.
+Therefore, no attacker is right more often than the cap times how often they would be right without any output.
 
 >>> from noisewright.mechanisms.numbers.geometric import geometric
 >>> found = leakage_caps(geometric(epsilon="0.5", within=(0, 4)))
@@ -15,7 +15,8 @@ at most 1.97968 times by the columns of the channel, at most 7.38906 times by ep
 >>> round(success_cap(found, {0: 0.5, 1: 0.2, 2: 0.1, 3: 0.1, 4: 0.1}), 4)
 0.9898
 
-References: Alvim et al. (2012) for the capacity; Fernandes, *Differential privacy for metric spaces* (2021) for the promise.
+References: Alvim et al. (2012) for the capacity; Fernandes, *Differential privacy for metric spaces* (2021) for the
+guarantee.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from noisewright.core.metrics.metric import Metric
 __all__ = ["Caps", "leakage_caps", "promise_cap", "success_cap"]
 
 LARGEST_BOUND = 700
-"""e to a larger power than this is no useful cap, and soon no float."""
+"""Largest exponent of a useful cap; e to a larger power is soon beyond all floats."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Caps:
 
 
 def leakage_caps(thing: Channel | Mechanism, metric: Metric | None = None) -> Caps:
-    """Both caps. A mechanism is held to its own promise; a channel to the smallest epsilon that it has for ``metric``
+    """Both caps. A mechanism is held to its own guarantee; a channel to the smallest epsilon that it has for ``metric``
     (default: discrete), as is a mechanism when a metric is named.
     """
     channel = as_channel(thing)
@@ -98,7 +99,8 @@ def leakage_caps(thing: Channel | Mechanism, metric: Metric | None = None) -> Ca
 
 
 def promise_cap(guarantee: Guarantee, secrets: Iterable[Hashable]) -> float:
-    """``exp(epsilon d_max)``, rounded up: what a promise alone says about every adversary; infinite where it says nothing.
+    """``exp(epsilon d_max)``, rounded up: the bound of a guarantee alone for every adversary; infinite where it gives
+    no bound.
 
     >>> from noisewright.core.metrics.metric import Line
     >>> round(promise_cap(Guarantee(1.0, Line()), range(5)), 3)

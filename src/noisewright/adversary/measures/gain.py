@@ -56,7 +56,7 @@ class Gain(ActionTable):
 
     @property
     def signed(self) -> bool:
-        """Whether some action at some secret is worth less than nothing."""
+        """Return whether some action at some secret is worth less than nothing."""
         return self._blocks is None and bool((self.matrix < 0).any())
 
     @property
@@ -75,8 +75,8 @@ class Gain(ActionTable):
         return np.asarray(np.add.reduceat(joint[order], starts, axis=0))
 
     def shifted(self) -> Gain:
-        """The least non-negative gain that orders all channels as this one does: what the worst action is worth is
-        taken off at each secret.
+        """Return the least non-negative gain that orders all channels as this one does: the value of the worst action
+        is subtracted at each secret.
 
         >>> Gain([[1, -1], [0, 2]]).shifted().matrix.tolist()
         [[1.0, 0.0], [0.0, 3.0]]

@@ -7,7 +7,7 @@ the adversary. The usual ones:
 identity      guess the secret in one try      actions are the secrets; 1 if the guess is right, otherwise 0
 partition     guess the block of the secret    actions are the blocks; 1 if the secret is in the block
 property      guess whether it has a property  the partition into ``in`` and ``out``
-metric        guess near the secret            ``1 - d(w, x) / d_max``; guesses may be points that are no secret
+metric        guess near the secret            ``1 - d(w, x) / d_max``; guesses may be other points
 custom        anything else                    a matrix, a function ``g(action, secret)``, or a loss turned round
 ============  ===============================  ====================================================================
 
@@ -166,8 +166,8 @@ def as_gain(gain: object, secrets: Sequence[Hashable]) -> Gain:
     """The gain over these secrets that a name, a matrix, a function of (action, secret), a loss, a metric or a
     :class:`Gain` stands for.
 
-    Text is ``identity``, ``property:a,b`` (the secrets that have it; ``property:3..7`` for a range of whole numbers)
-    or ``metric:line``.
+    Text is ``identity``, ``property:a,b`` (the secrets that have it; ``property:3..7`` for a range of integers) or
+    ``metric:line``.
     """
     names = gain_labels(secrets)
     if isinstance(gain, Gain):
@@ -191,7 +191,9 @@ def as_gain(gain: object, secrets: Sequence[Hashable]) -> Gain:
 
 
 def is_belief_function(gain: object) -> TypeGuard[Callable[[Floats], float]]:
-    """Whether this is a function of one argument, a vulnerability ``V(belief)`` itself, and not ``g(action, secret)``."""
+    """Return whether this is a function of one argument, a vulnerability ``V(belief)`` itself, and not
+    ``g(action, secret)``.
+    """
     if isinstance(gain, (Gain, Loss, Metric, str)) or not callable(gain):
         return False
     try:
@@ -240,9 +242,9 @@ def _named(text: str, secrets: tuple[Hashable, ...]) -> Gain:
 
 
 def _members(text: str, secrets: tuple[Hashable, ...]) -> list[Hashable]:
-    """The secrets that text names: by their own spelling, parted by commas, or as a range of whole numbers.
+    """Return the secrets that text names: by their own names, separated by commas, or as a range of integers.
 
-    A spelling with a comma stands alone, or in double quotes.
+    A name with a comma stands alone, or in double quotes.
     """
     spelled = {str(x): x for x in secrets}
     if text.strip() in spelled:
@@ -299,7 +301,7 @@ def _all_in_blocks(inside: list[bool]) -> None:
 
 
 def _places_of(missing: list[bool]) -> str:
-    """Which secrets are missing, by their places: secrets may be values of somebody's table, which no message repeats."""
+    """Return the positions of missing secrets: secrets may be values of someone's table, which no message repeats."""
     first = (
         f"the {'first of them is the ' if sum(missing) > 1 else ''}one at place {missing.index(True)}, counted from 0"
     )
@@ -309,5 +311,5 @@ def _places_of(missing: list[bool]) -> str:
 def _answers(function: Callable[[Any], Any], secrets: tuple[Hashable, ...], what: str) -> list[Any]:
     try:
         return [function(x) for x in secrets]
-    except Exception as problem:  # whatever somebody else's function raises
+    except Exception as problem:  # whatever someone else's function raises
         raise ParameterError(f"{what} must have an answer for every secret ({type(problem).__name__}).") from None

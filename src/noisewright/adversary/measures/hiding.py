@@ -1,11 +1,12 @@
-r"""Hiding one thing while revealing another: who wrote it, against what it is about.
+r"""Hiding one property while revealing another: the author of a text, against its topic.
 
-A channel is *eps-hiding* for a partition A of the secrets (say, authors) at a prior when the multiplicative leakage about the
-block is ``L_A <= 1 + eps``, and *Delta-revealing* for a partition T (say, topics) when ``L_T >= 1 + Delta``. So the best attacker
-names the right A-block with probability at most ``(1 + eps) V_A(pi)``, and the best reader the right T-block with
-``(1 + Delta) V_T(pi)``. Post-processing keeps what is hidden hidden, and can only lose what is revealed.
+A channel is *eps-hiding* for a partition A of the secrets (say, authors) at a prior when the multiplicative leakage
+about the block is ``L_A <= 1 + eps``, and *Delta-revealing* for a partition T (say, topics) when ``L_T >= 1 + Delta``.
+Therefore the best attacker names the right A-block with probability at most ``(1 + eps) V_A(pi)``, and the best reader
+the right T-block with ``(1 + Delta) V_T(pi)``. Post-processing keeps the hidden property hidden, and can only lose the
+revealed one.
 
-Not everything can be had. If every A-block lies inside a T-block, whoever knows A knows T, and
+Not everything can be had. If every A-block lies inside a T-block, anyone who knows A knows T, and
 
 .. math:: L_A \;\ge\; L_T \, \frac{V_T(\pi)}{c \, V_A(\pi)}
 
@@ -51,7 +52,7 @@ SAME_MASS = 1e-12
 
 @dataclass(frozen=True)
 class Nesting:
-    """How a private partition that refines a useful one lies in it at a prior.
+    """Position of a private partition within the useful partition that it refines, at a prior.
 
     ``most`` is the largest number of private blocks of positive probability in one useful block; ``equal`` says whether
     those blocks are all equally likely; ``ratio`` is ``V_T(pi) / (most V_A(pi))``, so that ``L_A >= ratio L_T``.
@@ -68,7 +69,7 @@ class Nesting:
 
 @dataclass(frozen=True)
 class HidingAndRevealing:
-    """What a channel does to a private and to a useful partition at one prior; ``nesting`` is None unless every private
+    """Effect of a channel on a private and on a useful partition at one prior; ``nesting`` is None unless every private
     block lies in a useful one.
     """
 
@@ -137,8 +138,8 @@ def revealing(channel: Channel | Mechanism, useful: Blocks | Gain, prior: object
 def hiding_and_revealing(
     channel: Channel | Mechanism, private: Blocks | Gain, useful: Blocks | Gain, prior: object = None
 ) -> HidingAndRevealing:
-    """What is hidden of one partition and revealed of the other, and whether one limits the other; ``prior=None`` is the
-    uniform one over the secrets.
+    """Measure how much of one partition is hidden and of the other revealed, and whether one limits the other;
+    ``prior=None`` is the uniform one over the secrets.
     """
     seen = as_channel(channel)
     given = as_prior(prior, seen.inputs)

@@ -2,9 +2,9 @@ r"""Max-case vulnerability: how bad the worst output is, however rarely it occur
 
 .. math:: V^{\max}_Q[\pi \triangleright C] = \max_{y:\, \Pr(y) > 0} Q(\delta^y)
 
-with the posterior ``delta^y`` of output ``y`` and a quasi-convex ``Q`` (``Q`` of a mixture is at most the largest ``Q`` of
-its parts). Quasi-convexity is what keeps post-processing from making it larger. Every g-vulnerability is quasi-convex, and
-so is the *d-vulnerability*
+with the posterior ``delta^y`` of output ``y`` and a quasi-convex ``Q`` (``Q`` of a mixture is at most the largest ``Q``
+of its parts). Because of quasi-convexity post-processing cannot make it larger. Every g-vulnerability is quasi-convex,
+and so is the *d-vulnerability*
 
 .. math:: V_d(p) = \max_{x \ne x'} \frac{\ln (p_x / p_{x'})}{d(x, x')},
 
@@ -50,7 +50,7 @@ SMALLEST_SAFE = 1e-290
 """Joint probabilities below this lose digits; posteriors of outputs without larger ones come from logarithms."""
 
 MOST_SAMPLED = 10_000_000
-"""At most so many probabilities are drawn when looking for a violation."""
+"""Maximum number of probabilities drawn when looking for a violation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,8 @@ def max_vulnerability(prior: object, channel: Channel | Mechanism, function: obj
 def d_vulnerability(prior: object, metric: Metric | None = None, secrets: Sequence[Hashable] | None = None) -> float:
     """``max ln(p_x / p_x') / d(x, x')``, rounded up: how peaked a belief is, in units of the metric (default: discrete).
 
-    Two impossible secrets are no constraint; one impossible secret at a finite distance from a possible one is infinite.
+    A pair of impossible secrets does not constrain; one impossible secret at a finite distance from a possible one is
+    infinite.
 
     >>> round(d_vulnerability([1/2, 1/4, 1/4]), 9), d_vulnerability([1, 0, 0])
     (0.693147181, inf)
@@ -117,7 +118,7 @@ def d_vulnerability(prior: object, metric: Metric | None = None, secrets: Sequen
 
 
 def d_leakage(channel: Channel | Mechanism, prior: object = None, metric: Metric | None = None) -> float:
-    """How much the d-vulnerability grows at the worst output, from a prior that leaves no secret out.
+    """Return the growth of the d-vulnerability at the worst output, from a prior that leaves no secret out.
 
     Its largest value over priors, the d-capacity, is ``channel.epsilon(metric)``, reached at the uniform prior.
 
@@ -143,8 +144,8 @@ def d_leakage(channel: Channel | Mechanism, prior: object = None, metric: Metric
 def quasi_convex(function: Callable[[Floats], float], size: int, *, samples: int = 1000, seed: int = 0) -> Verdict:
     """Look for beliefs over ``size`` secrets whose mixture has a larger value than each of them.
 
-    Such a pair shows that ``function`` is no max-case vulnerability: merging the two outputs that lead to those beliefs would
-    make the worst case worse. Finding none proves nothing, and the answer says so.
+    Such a pair shows that ``function`` cannot be a max-case vulnerability: merging the two outputs that lead to those
+    beliefs would make the worst case worse. Finding none proves nothing, and the answer says so.
 
     >>> quasi_convex(lambda p: -max(p), 3).status
     'fails (witness)'
@@ -165,7 +166,7 @@ def quasi_convex(function: Callable[[Floats], float], size: int, *, samples: int
     mixed = share * pairs[:, 0] + (1 - share) * pairs[:, 1]
     first, second, between = (belief_values(function, beliefs) for beliefs in (pairs[:, 0], pairs[:, 1], mixed))
     top = np.maximum(first, second)
-    with np.errstate(invalid="ignore"):  # infinite against infinite is no violation
+    with np.errstate(invalid="ignore"):  # infinite against infinite does not violate it
         excess = np.nan_to_num(between - top - 1e-9 * np.maximum(1.0, np.abs(top)), nan=-np.inf)
     worst = int(excess.argmax())
     if excess[worst] > 0:

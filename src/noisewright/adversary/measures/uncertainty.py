@@ -51,7 +51,7 @@ class Uncertainty:
 
     @property
     def reduction(self) -> float:
-        """How much of it the output takes away, 0 or more; for ``shannon`` the mutual information in bits."""
+        """Reduction by the output, non-negative; for ``shannon`` the mutual information in bits."""
         return self.prior - self.posterior
 
     def __str__(self) -> str:
@@ -143,6 +143,6 @@ _MANY: dict[str, Callable[[Floats], Floats]] = {"shannon": _shannon, "guessing":
 """Each measure for many beliefs at once, one a row."""
 
 MEASURES = tuple(_MANY)
-"""The uncertainties that can be named, beside the losses."""
+"""The uncertainties that can be named, in addition to the losses."""
 
 _LOSS_NAMES = {name.partition(":")[0] for name in NAMES}

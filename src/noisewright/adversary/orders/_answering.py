@@ -1,4 +1,6 @@
-"""How an order between two channels is answered: by a closed form, by what is plain, or by what the order decides."""
+"""Answers about an order between two channels: by a closed form, by inspection, or by the order's own decision
+procedure.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ def _closed(a: Any, b: Any, order: str, direction: str) -> Refinement | None:
 
 
 def trivial(pair: Pair) -> tuple[str, PostProcessing] | None:
-    """Why any order holds without computation, with the post-processing: one secret, nothing told, or no difference."""
+    """Return why any order holds without computation, with the post-processing: one secret, nothing revealed, or no
+    difference.
+    """
     first, second = pair.first, pair.second
     if second.rounded_from is not None:
         same_rows = False  # rows that round to the same floats may differ
@@ -88,7 +92,9 @@ def trivial(pair: Pair) -> tuple[str, PostProcessing] | None:
 
 
 def _same(first: Read, second: Read) -> bool:
-    """Whether the two are known to be one channel: by their fractions, by the floats given, or as one mechanism."""
+    """Return whether the two are known to be one channel: by their fractions, by the floats given, or as one
+    mechanism.
+    """
     if first.exact is not None or second.exact is not None:
         return first.exact == second.exact
     if first.rounded_from is not None or second.rounded_from is not None:

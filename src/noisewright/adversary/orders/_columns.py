@@ -49,8 +49,8 @@ MOST_PRODUCT = 4_000_000_000
 class Columns:
     """``floats[:, g]`` is the sum of the columns of group ``g``; ``whole`` the same in integers over ``total`` if exact.
 
-    ``shares[y]`` is the part of its group that column ``y`` of the channel is, 0 for an impossible output. ``beliefs`` are
-    the posteriors where the floats are too small to tell them.
+    ``shares[y]`` is the part of its group that column ``y`` of the channel is, 0 for an impossible output. ``beliefs``
+    are the posteriors where the floats are too small to distinguish them.
     """
 
     given: Read
@@ -184,7 +184,7 @@ def quick_post_processing(a: Read, b: Read, tol: float) -> PostProcessing | None
         inverse = np.linalg.inv(left) if left.shape[0] == left.shape[1] else np.linalg.pinv(left)
     except np.linalg.LinAlgError:
         return None
-    if not np.abs(inverse).max() < LARGEST_INVERSE:  # also where it is no number
+    if not np.abs(inverse).max() < LARGEST_INVERSE:  # also where it is not a number
         return None
     found = inverse @ right
     least = found.min()

@@ -43,11 +43,13 @@ __all__ = [
 
 
 PLAIN, BINARY = (12, 1000), (30, 60)
-"""Directions are shown with denominators up to, or binary places as many as, the first of these that keeps most of the gap."""
+"""Denominators and numbers of binary places for directions; the first of these that keeps most of the gap is used."""
 
 
 def rounding_slack(a: Read, b: Read) -> Fraction:
-    """How much of a gap may come from floats whose rows sum to one only up to rounding; 0 for exact channels."""
+    """Return the part of a gap that may come from floats whose rows sum to one only up to rounding; 0 for exact
+    channels.
+    """
     units = [
         (len(given.outputs) + 2) * (1 if given.rounded_from is None else 8) for given in (a, b) if given.exact is None
     ]
@@ -55,9 +57,9 @@ def rounding_slack(a: Read, b: Read) -> Fraction:
 
 
 def posterior_slack(a: Read, b: Read) -> Fraction:
-    """What rounding of floats can add to the gap of a direction in ``[-1, 1]`` between posteriors.
+    """Return the most that rounding of floats can add to the gap of a direction in ``[-1, 1]`` between posteriors.
 
-    A logarithm is right to a share of its size, and so many times as wrong is the probability.
+    A logarithm is right up to a relative error, and the probability is wrong by the multiple of that error.
     """
     largest = 0.0
     for given in (a, b):
@@ -68,19 +70,21 @@ def posterior_slack(a: Read, b: Read) -> Fraction:
 
 
 def gap_of_bet(direction: Sequence[Fraction], a: Read, b: Read) -> Fraction:
-    """What betting ``direction`` or passing is worth after B beyond after A, from a uniform prior; exact."""
+    """Return the value of betting ``direction`` or passing after B beyond after A, from a uniform prior; exact."""
     return _measure(direction, a, b).bet
 
 
 def gap_of_posterior(direction: Sequence[Fraction], a: Read, b: Read) -> tuple[Fraction, int]:
-    """How far B's posteriors reach beyond A's along ``direction``, exactly, and the output of B that does."""
+    """Return how far B's posteriors reach beyond A's along ``direction``, exactly, and the output of B that does."""
     found = _measure(direction, a, b)
     return found.reach, found.output
 
 
 @dataclass(frozen=True)
 class _Measured:
-    """Along one direction: what a bet gains, how far B's posteriors reach beyond A's, at which output, and how far A's do."""
+    """One direction: the gain of a bet, how far B's posteriors reach beyond A's, at which output, and how far A's
+    do.
+    """
 
     bet: Fraction
     reach: Fraction
@@ -156,7 +160,7 @@ def _roundings(vector: Vector) -> Iterator[Vector]:
 def separating(direction: Vector, a: Columns, b: Columns) -> tuple[Fraction, Vector] | None:
     """The direction in short numbers with what betting it gains, if it separates exactly; None if it does not.
 
-    Subtracting a number from a direction moves all posteriors along it alike, so that those of A can be brought to at most 0
+    Subtracting a number from a direction moves all posteriors along it alike. Therefore A's can be brought to at most 0
     and the one of B beyond them above it.
     """
     largest = max(abs(v) for v in direction)

@@ -1,4 +1,4 @@
-r"""Two channels on their way to be compared: read once, reduced once, and asked what separates them once.
+r"""Two channels to be compared: each is read, reduced and separated once.
 
 >>> found = prepare([["2/3", "1/3"], ["1/3", "2/3"]], [["1/2", "1/2"], ["1/2", "1/2"]], 1e-8)
 >>> found.exact, len(found.a.groups), len(found.b.groups)
@@ -22,7 +22,7 @@ __all__ = ["Pair", "check_tolerance", "prepare"]
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two channels over the same secrets, ready to be compared: the orders share what is found out about them."""
+    """Two channels over the same secrets, ready to be compared: the orders share the findings about them."""
 
     first: Read
     second: Read
@@ -30,7 +30,7 @@ class Pair:
 
     @property
     def exact(self) -> bool:
-        """Whether both are known exactly."""
+        """Return whether both are known exactly."""
         return self.first.exact is not None and self.second.exact is not None
 
     @cached_property
@@ -50,7 +50,7 @@ class Pair:
 
     @cached_property
     def separation(self) -> Separation:
-        """What separates B's columns from the cone of A's, if anything does."""
+        """Separation of B's columns from the cone of A's, if any."""
         return separate(self.a, self.b, self.tol)
 
 

@@ -5,8 +5,9 @@ test does when being right about the first secret counts ``s`` times. A is refin
 everywhere, that is when A's concave curve of detection against false alarms lies on or above B's. ``f_A`` is linear between
 the likelihood ratios of A, and ``f_B`` is convex, so the ratios of A decide: ``O(m log m)``, in fractions or in floats.
 
-Where it holds, the post-processing is built directly: outputs of B, in the order of their beliefs, each take the stretch of
-what is left of A's that has their mass and their mean. (The left-curtain coupling of two measures in convex order.)
+Where it holds, the post-processing is built directly: outputs of B, in the order of their beliefs, each take the
+stretch of A's remaining outputs that has their mass and their mean. (The left-curtain coupling of two measures in
+convex order.)
 
 >>> from noisewright.adversary.orders._columns import reduce_columns
 >>> from noisewright.adversary.exact.channels import read
@@ -49,7 +50,8 @@ def curves(a: Columns, b: Columns) -> tuple[Floats, Floats, Floats]:
 
 
 def better_test(a: Columns, b: Columns) -> Vector | None:
-    """The direction ``(s, -1)`` for the ratio of A at which B's curve is furthest above A's, scaled; None if there is none.
+    """Return the direction ``(s, -1)`` for the ratio of A at which B's curve is furthest above A's, scaled; None if no
+    ratio has one.
 
     Exact where both channels are; for floats it is exact about the binary fractions that they are.
     """
@@ -103,7 +105,7 @@ Atoms = list[tuple[Any, Any, int]]
 
 
 def _couple(first: Sequence[tuple[Number, Number]], second: Sequence[tuple[Number, Number]]) -> list[list[Any]]:
-    """From atoms (place, mass) to the part of each of the first that goes to each of the second."""
+    """Return the part of each of the first atoms that goes to each of the second; an atom is (place, mass)."""
     rest: Atoms = sorted((place, mass, j) for j, (place, mass) in enumerate(first))
     result: list[list[Any]] = [[0] * len(second) for _ in first]
     for w, (place, mass) in sorted(enumerate(second), key=lambda pair: pair[1][0]):
@@ -114,7 +116,7 @@ def _couple(first: Sequence[tuple[Number, Number]], second: Sequence[tuple[Numbe
 
 
 def _stretch(atoms: Atoms, mass: Any, mean: Any) -> tuple[list[tuple[int, Any]], Atoms]:
-    """The stretch of sorted atoms (place, mass, name) with this mass and this mean, and what is left."""
+    """Return the stretch of sorted atoms (place, mass, name) with this mass and this mean, and the remaining atoms."""
     ends: list[Any] = [0]
     for _, amount, _ in atoms:
         ends.append(ends[-1] + amount)

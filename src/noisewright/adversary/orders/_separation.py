@@ -1,12 +1,12 @@
 r"""Directions that separate: the reason why neither the max-case nor the average-case order holds.
 
-The posteriors of B lie in the hull of those of A exactly when the columns of B lie in the cone of A's columns. If one does
-not, some direction ``h`` over the secrets has ``h . A_j <= 0 < h . B_w`` for all j: an adversary who may bet ``h`` or pass
-never gains by betting after A, and does after B. One direction thus refutes both orders, and it is looked for cheapest
-first:
+The posteriors of B lie in the hull of A's posteriors exactly when the columns of B lie in the cone of A's columns. If
+one does not, some direction ``h`` over the secrets has ``h . A_j <= 0 < h . B_w`` for all j: an adversary who may bet
+``h`` or pass never gains by betting after A, and does after B. One direction thus refutes both orders, and it is looked
+for cheapest first:
 
-1. two secrets: where B tells a pair apart better than A ever does, ``h`` compares just these two;
-2. in floats: a line of the pseudo-inverse of A, or what is left of a posterior after its projection on the cone;
+1. two secrets: where B distinguishes a pair better than A ever does, ``h`` compares just these two;
+2. in floats: a line of the pseudo-inverse of A, or the remainder of a posterior after its projection on the cone;
 3. in fractions, where both channels are exact: elimination, then the dual simplex method for each column.
 
 Whatever its source, a direction counts only by its gap in exact arithmetic (:mod:`~noisewright.adversary.orders._directions`).
@@ -53,7 +53,7 @@ MOST_PAIRS = 60_000_000
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """What was found out about the columns of B and the cone of A's.
+    """Findings about the columns of B and the cone of A's.
 
     ``direction`` separates them, or is None. ``weights`` are fractions ``W >= 0`` with ``A W = B``, where that was proved;
     ``near`` are the best weights in floats, and ``proved`` says that exact ones near them exist, although they were not written
@@ -69,7 +69,7 @@ class Separation:
 
 
 def separate(a: Columns, b: Columns, tol: float = 0.0) -> Separation:
-    """A separating direction, or weights that show there is none; for floats, as far as ``tol`` asks for."""
+    """Return a separating direction, or weights that show that none exists; for floats, as far as ``tol`` asks for."""
     exact = a.whole is not None and b.whole is not None
     blocks = _by_blocks(a, b)
     if blocks is not None:
@@ -105,7 +105,9 @@ def pair_direction(a: Columns, x: int, other: int) -> Vector | None:
 
 
 def _far(gap: Fraction, direction: Vector, a: Columns, b: Columns, tol: float) -> bool:
-    """Whether a direction in floats shows that both orders fail by more than ``tol``, so that nothing else need be tried."""
+    """Return whether a direction in floats shows that both orders fail by more than ``tol``, so that nothing else need
+    be tried.
+    """
     if gap <= rounding_slack(a.given, b.given) or 2 * gap / len(b.given.outputs) <= Fraction(tol):
         return False
     reach = gap_of_posterior(direction, a.given, b.given)[0]
@@ -133,7 +135,9 @@ def _suggested(a: Columns, b: Columns, near: Floats, independent: bool) -> Itera
 
 
 def _by_blocks(a: Columns, b: Columns) -> Separation | None:
-    """Where A is a program without randomness, B must be constant on each block of secrets that A does not tell apart."""
+    """Return the answer where A is a deterministic program: B must be constant on each block of secrets that A does not
+    distinguish.
+    """
     if a.whole is not None:
         certain = bool(((a.whole == 0) | (a.whole == a.total)).all())
     else:
@@ -157,7 +161,7 @@ def _by_blocks(a: Columns, b: Columns) -> Separation | None:
 
 
 def _by_pair(a: Columns, b: Columns) -> Vector | None:
-    """``e_x - c e_x'`` with c the largest ratio in A, for the pair that B tells apart best beyond it."""
+    """Return ``e_x - c e_x'`` with c the largest ratio in A, for the pair that B distinguishes best beyond it."""
     size, columns = a.floats.shape
     if size < 2 or size * size * max(columns, b.floats.shape[1]) > MOST_PAIRS:
         return None
@@ -171,7 +175,9 @@ def _by_pair(a: Columns, b: Columns) -> Vector | None:
 
 
 def _ratios(matrix: Floats) -> Floats:
-    """``max_y C[x, y] / C[x', y]`` for all pairs; two zeros are no constraint, a zero below anything else is infinite."""
+    """Return ``max_y C[x, y] / C[x', y]`` for all pairs; two zeros do not constrain, a zero below anything else is
+    infinite.
+    """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         found = np.array([np.nanmax(row / matrix, axis=1) for row in matrix])
     np.fill_diagonal(found, 1.0)

@@ -4,16 +4,16 @@ r"""The average-case order: may B replace A against every adversary who plays th
 B]`` for every gain and every prior. It implies the max-case order, which implies the privacy order. Answers come from the
 cheapest of:
 
-1. one secret, equal channels, or a B that tells nothing; a closed form, where A is of a family that has one;
+1. one secret, equal channels, or a B that reveals nothing; a closed form, where A is of a family that has one;
 2. two secrets: the curves of the best tests (:mod:`~noisewright.adversary.orders._roc`);
 3. a direction that separates a column of B from the cone of A's (:mod:`~noisewright.adversary.orders._separation`);
 4. independent columns of A: the only candidate for R, solved for;
 5. a linear program; for exact channels its answer is a hint for one in fractions.
 
-**Exactness.** For exact channels the answer is ``holds (exact)`` or ``fails (witness)`` unless the sizes are too large for
-fractions. For floats it is ``holds within tol`` (with the post-processing and what it misses, measured again), ``fails
-(witness)`` (an adversary whose advantage, computed exactly from the given floats, is beyond what rows that sum to one only
-up to rounding can cause), or ``undecided``.
+**Exactness.** For exact channels the answer is ``holds (exact)`` or ``fails (witness)`` unless the sizes are too large
+for fractions. For floats it is ``holds within tol`` (with the post-processing and its error, measured again),
+``fails (witness)`` (an adversary whose advantage, computed exactly from the given floats, is beyond the effect of rows
+that sum to one only up to rounding), or ``undecided``.
 
 >>> geometric = [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]]
 >>> response = [["3/5", "1/5", "1/5"], ["1/5", "3/5", "1/5"], ["1/5", "1/5", "3/5"]]
@@ -57,7 +57,8 @@ MOST_ENTRIES = 1_000_000
 def average_refined(
     a: Any, b: Any, tol: float = 1e-8, *, direction: str = FORWARD, pair: Callable[[], Pair] | None = None
 ) -> Refinement:
-    """Whether ``b`` may replace ``a`` against every gain and prior; a channel, a mechanism, a member or rows of numbers each.
+    """Return whether ``b`` may replace ``a`` against every gain and prior; a channel, a mechanism, a member or rows of
+    numbers each.
 
     ``tol`` is the largest entry that may be off where floats are compared. The witness is a :class:`PostProcessing` where
     it holds and a :class:`GainWitness` where it fails.
@@ -103,7 +104,7 @@ def _within(made: PostProcessing) -> Decision:
 
 
 def _clear(witness: GainWitness, pair: Pair) -> bool:
-    """Whether a gap in floats is beyond rounding and shows a miss of more than ``tol`` in some entry.
+    """Return whether a gap in floats is beyond rounding and shows a miss of more than ``tol`` in some entry.
 
     A gain in ``[0, 1]`` gains at most ``k/2`` times the worst entry by which B, with k outputs, misses a refinement.
     """

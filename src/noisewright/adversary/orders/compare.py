@@ -1,15 +1,15 @@
-r"""May one mechanism replace another? Every order, both ways, each with what shows it.
+r"""May one mechanism replace another? Every order, both ways, each with its witness.
 
 ============  ===================================================================================================
 average       against every gain and prior, on the average over outputs: B is a post-processing of A
 max           against every quasi-convex measure of the worst output: B's posteriors are mixtures of A's
 privacy       for every metric: B has each guarantee that A has
-metric        for the one metric that is given: the smallest epsilon of B is at most that of A
+metric        for the one metric that is given: the smallest epsilon of B is at most A's
 ============  ===================================================================================================
 
-Each implies the next, and a failure of one is a failure of all before it; no comparison says otherwise, although within a
-tolerance each order alone might: a rare output hardly changes an average. ``forward`` is "B may replace A" and ``backward``
-"A may replace B"; where both hold, no adversary of that kind can tell which of them leaks more.
+Each implies the next, and a failure of one is a failure of all before it; no comparison says otherwise, although within
+a tolerance each order alone might: a rare output hardly changes an average. ``forward`` is "B may replace A" and
+``backward`` "A may replace B"; where both hold, no adversary of that kind can distinguish which of them leaks more.
 
 >>> geometric = [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]]
 >>> response = [["3/5", "1/5", "1/5"], ["1/5", "3/5", "1/5"], ["1/5", "1/5", "3/5"]]
@@ -111,7 +111,7 @@ class Comparison:
         return reason if one.witness is None else f"{reason}\n{self.named(one, str(one.witness))}"
 
     def in_words(self) -> list[str]:
-        """What follows, in a sentence for each direction."""
+        """Describe the consequences, in a sentence for each direction."""
         return [_in_words(self, way) for way in (0, 1)]
 
     def __str__(self) -> str:
@@ -218,7 +218,7 @@ def _implied(stronger: Refinement, weaker: Refinement) -> Refinement:
 def _refuted(weaker: Refinement, stronger: Refinement, pair: Callable[[], Pair]) -> Refinement:
     """The stronger order fails where the weaker does, also where each entry alone is within the tolerance.
 
-    A rare output hardly changes an average, but whoever sees it may know everything.
+    A rare output hardly changes an average, but anyone who sees it may know everything.
     """
     if weaker.status != FAILS or stronger.status not in (WITHIN, UNDECIDED):
         return stronger
@@ -229,7 +229,7 @@ def _refuted(weaker: Refinement, stronger: Refinement, pair: Callable[[], Pair])
 
 
 def _lifted(witness: object, order: str, pair: Pair) -> GainWitness | PosteriorWitness | None:
-    """What shows a weaker order to fail, as an adversary of a stronger one; None where it stays as it is."""
+    """Return the witness against a weaker order as an adversary of a stronger one; None where it stays as it is."""
     directions: list[Vector] = []
     if isinstance(witness, PosteriorWitness):
         directions = [witness.direction]
@@ -255,7 +255,7 @@ _BEYOND = {
     "max": "adversaries who play the average over the outputs",
     "privacy": "adversaries who wait for the worst output",
 }
-"""What the next stronger order is about, for each order that has one."""
+"""Subject of the next stronger order, for each order that has one."""
 
 
 def _in_words(found: Comparison, way: int) -> str:

@@ -1,4 +1,4 @@
-r"""How far a channel is from a refinement of another, by linear programs.
+r"""Distance of a channel from a refinement of another, by linear programs.
 
 * The **deficiency** of A with respect to B is the largest ``V_g[u > B] - V_g[u > A]`` over gains with values in ``[0, 1]``
   at the uniform prior. By duality it is ``min_R sum |A R - B| / 2n`` over channels R: half the total variation distance,
@@ -6,8 +6,8 @@ r"""How far a channel is from a refinement of another, by linear programs.
   shows why where it does not.
 * The **shortfall** is ``min_R max |A R - B|``, the same in the worst entry.
 
-What a solver returns is raw material: the deficiency is reported between what the gain that was found is worth (exact
-arithmetic) and what the post-processing that was found misses.
+The output of a solver is raw material. The deficiency is reported between the value of the gain that was found (exact
+arithmetic) and the error of the post-processing that was found.
 
 >>> a = [["3/4", 0, "1/4", 0], ["3/4", "1/4", 0, 0], [0, "1/4", "1/4", "1/2"]]
 >>> b = [["1/2", 0, "1/2"], ["1/2", "1/2", 0], [0, "1/2", "1/2"]]
@@ -45,7 +45,7 @@ SMALL = 4_000
 """Programs with fewer unknowns than this are solved by the simplex method, whose answer is a vertex."""
 
 BITS = 40
-"""Gains from a solver are rounded to this many binary digits: what lies below is its noise."""
+"""Number of binary digits to which gains from a solver are rounded: digits below it are its noise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def deficiency(a: Any, b: Any) -> Deficiency:
 def shortfall(a: Any, b: Any) -> float:
     """``min_R max |A R - B|``: by how much, in the worst entry, B misses being a post-processing of A.
 
-    Columns are those of the channels as given, because splitting one changes what its worst entry is.
+    Columns are as in the given channels, because splitting one changes its worst entry.
     """
     first, second = read(a), read(b)
     common_secrets(first, second)

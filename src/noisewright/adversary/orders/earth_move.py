@@ -1,10 +1,10 @@
 r"""The average-case order on hyper-distributions, as a transport of beliefs.
 
-A hyper with weights ``a_i`` on posteriors ``delta^i`` is refined by one with weights ``b_j`` on ``gamma^j`` exactly when
-each posterior can be split (``lambda_ij >= 0``, ``sum_j lambda_ij = 1``) so that what arrives at j is ``b_j gamma^j = sum_i
-lambda_ij a_i delta^i``: mass ``lambda_ij a_i`` moves from i to j, and every target is the mean of what it gets. Both must
-have the same mean, the prior. This is refinement of the channels behind the hypers, so the answer comes from
-:mod:`~noisewright.adversary.orders.average`.
+A hyper with weights ``a_i`` on posteriors ``delta^i`` is refined by one with weights ``b_j`` on ``gamma^j`` exactly
+when each posterior can be split (``lambda_ij >= 0``, ``sum_j lambda_ij = 1``) so that the mass at j is
+``b_j gamma^j = sum_i lambda_ij a_i delta^i``: mass ``lambda_ij a_i`` moves from i to j, and every target is the mean of
+its parts. Both must have the same mean, the prior. This is refinement of the channels behind the hypers, so the answer
+comes from :mod:`~noisewright.adversary.orders.average`.
 
 If the posteriors of the first are linearly independent *and the means agree*, it is enough that the posteriors of the
 second lie in the hull.
@@ -63,7 +63,9 @@ class Transport:
 
 @dataclass(frozen=True)
 class MeanWitness:
-    """A secret whose probability is ``before`` in the mean of the first hyper and ``after`` in that of the second."""
+    """A secret whose probability is ``before`` in the mean of the first hyper and ``after`` in the mean of the
+    second.
+    """
 
     secret: Hashable
     before: float
@@ -75,7 +77,7 @@ class MeanWitness:
 
 
 def earth_move(first: Hyper, second: Hyper, tol: float = 1e-8, *, direction: str = FORWARD) -> Refinement:
-    """Whether the second hyper refines the first; the witness is a :class:`Transport` where it does.
+    """Return whether the second hyper refines the first; the witness is a :class:`Transport` where it does.
 
     Where it does not, the witness is a :class:`MeanWitness` if the means differ, otherwise the :class:`GainWitness` of the
     channels behind the hypers, on the secrets that the prior does not leave out.

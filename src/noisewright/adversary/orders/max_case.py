@@ -1,9 +1,9 @@
 r"""The max-case order: may B replace A against every adversary who waits for the worst output?
 
-``A <=max B`` holds exactly when every posterior of B lies in the convex hull of those of A, for one and then for every
-prior that leaves no secret out; and exactly when ``max_y Q(posterior)`` is at most as large after B as after A, for every
-quasi-convex Q. How often an output happens does not count. It follows from the average-case order, and the two agree where
-A's columns are independent.
+``A <=max B`` holds exactly when every posterior of B lies in the convex hull of A's posteriors, for one and then for
+every prior that leaves no secret out; and exactly when ``max_y Q(posterior)`` is at most as large after B as after A,
+for every quasi-convex Q. How often an output happens does not count. It follows from the average-case order, and the
+two agree where A's columns are independent.
 
 Where it fails, the witness is a posterior of B outside the hull, its distance from it (that distance is a convex Q that is
 0 on A) and a direction that separates it; the direction's gap is exact.
@@ -70,7 +70,7 @@ class MixtureWitness:
 def max_refined(
     a: Any, b: Any, tol: float = 1e-8, *, direction: str = FORWARD, pair: Callable[[], Pair] | None = None
 ) -> Refinement:
-    """Whether ``b`` may replace ``a`` against every quasi-convex vulnerability at the worst output.
+    """Return whether ``b`` may replace ``a`` against every quasi-convex vulnerability at the worst output.
 
     The witness is a :class:`MixtureWitness` (or a post-processing) where it holds and a :class:`PosteriorWitness` where it fails.
     """
@@ -127,7 +127,7 @@ _SOLVED = "every posterior of the new one is a mixture of those of the old one, 
 
 
 def _clear(witness: PosteriorWitness, pair: Pair) -> bool:
-    """Whether a gap in floats is beyond rounding and shows a miss of more than ``tol`` in some entry."""
+    """Return whether a gap in floats is beyond rounding and shows a miss of more than ``tol`` in some entry."""
     size = sum(abs(v) for v in witness.direction)
     return witness.gap > posterior_slack(pair.first, pair.second) and witness.gap / size > Fraction(pair.tol)
 
@@ -137,7 +137,7 @@ def _beyond_rounding(direction: Vector, a: Columns, b: Columns) -> bool:
 
 
 def _mixture(a: Columns, b: Columns, near: Floats | None) -> MixtureWitness:
-    """Mixtures from weights of columns, repaired: clipped at zero and summing to one; and what they miss."""
+    """Return mixtures from weights of columns, repaired: clipped at zero and summing to one; and their errors."""
     assert near is not None
     weights = np.clip(near * a.heights[:, None] / b.heights, 0.0, None)
     sums = weights.sum(axis=0)

@@ -1,13 +1,13 @@
 r"""The privacy order: does B have every guarantee that A has, for every metric? And the weaker order for one fixed metric.
 
-``A <=prv B`` holds exactly when ``d_A >= d_B`` for every pair of secrets, where ``d_C(x, x') = max_y |ln C[x,y] /
-C[x',y]|``; exactly when B is ``d_A``-private; and exactly when the smallest epsilon of B is at most that of A for every
-metric. It survives any query in front. For one metric d, ``A <=d B`` compares only the two smallest epsilons: it follows
-from the privacy order and does not survive queries.
+``A <=prv B`` holds exactly when ``d_A >= d_B`` for every pair of secrets, where
+``d_C(x, x') = max_y |ln C[x,y] / C[x',y]|``; exactly when B is ``d_A``-private; and exactly when the smallest epsilon
+of B is at most A's for every metric. It survives any query in front. For one metric d, ``A <=d B`` compares only the
+two smallest epsilons: it follows from the privacy order and does not survive queries.
 
-Where it fails, **the witness is A's own metric**: A is private for it with epsilon 1, and B is not. (B's own metric shows
-nothing.) Exact channels are compared by the ratios themselves, in fractions, and members of families with powers of e within
-bounds that tell; for floats a pair counts as failing only beyond rounding.
+Where it fails, **the witness is A's own metric**: A is private for it with epsilon 1, and B is not. (B's own metric
+shows nothing.) Exact channels are compared by the ratios themselves, in fractions, and members of families with powers
+of e within bounds that decide; for floats a pair counts as failing only beyond rounding.
 
 >>> geometric = [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]]
 >>> response = [["3/5", "1/5", "1/5"], ["1/5", "3/5", "1/5"], ["1/5", "1/5", "3/5"]]
@@ -49,7 +49,7 @@ from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
 __all__ = ["metric_refined", "privacy_refined"]
 
 ROUNDING = 2.0**-46
-"""Relative to the logarithms: what floats may add to a log-ratio of probabilities."""
+"""Largest error of floats in a log-ratio of probabilities, relative to the logarithms."""
 
 PRECISIONS = (128, 1024, 8192)
 """Bits to which two logarithms are compared, one after the other."""
@@ -59,7 +59,9 @@ MOST_CLOSE = 50_000
 
 
 def privacy_refined(a: Any, b: Any, tol: float = 1e-8, *, direction: str = FORWARD) -> Refinement:
-    """Whether every guarantee of ``a``, for whatever metric, is one of ``b``; ``tol`` is in units of epsilon, for floats."""
+    """Return whether every guarantee of ``a``, for whatever metric, is one of ``b``; ``tol`` is in units of epsilon,
+    for floats.
+    """
     check_tolerance(tol)
     member, other = as_member(a), as_member(b)
     closed = None if member is None or other is None else closed_private(member, other)
@@ -103,14 +105,14 @@ _WHY = "the new one tells a pair of secrets apart better than the old one"
 
 @dataclass(frozen=True)
 class _Known:
-    """What is known about the distances of a channel: ``member`` where they have a closed form."""
+    """Known facts about the distances of a channel: ``member`` where they have a closed form."""
 
     given: Read
     member: Member | None
 
     @property
     def provable(self) -> bool:
-        """Whether two distances can be compared beyond floats."""
+        """Return whether two distances can be compared beyond floats."""
         return self.given.exact is not None or self.member is not None
 
     def distances(self) -> Floats:
@@ -134,7 +136,7 @@ def _sign(first: _Known, second: _Known, i: int, j: int) -> int | None:
 
 
 def metric_refined(a: Any, b: Any, metric: Metric | str, tol: float = 1e-8, *, direction: str = FORWARD) -> Refinement:
-    """Whether the smallest epsilon of ``b`` for ``metric`` is at most that of ``a``."""
+    """Return whether the smallest epsilon of ``b`` for ``metric`` is at most that of ``a``."""
     check_tolerance(tol)
     measure = named_metric(metric) if isinstance(metric, str) else as_metric(metric)
     first, second = read(a), read(b)
@@ -176,7 +178,9 @@ def _largest_log(first: Read, second: Read) -> float:
 
 
 def _least_distance(metric: Metric, given: Read) -> float:
-    """The smallest distance above zero, by which a rounding of a loss is multiplied in an epsilon; 1 where there is none."""
+    """Return the smallest positive distance, by which a rounding of a loss is multiplied in an epsilon; 1 if all are
+    zero.
+    """
     distances = metric.matrix(given.inputs)
     return float(distances[(distances > 0) & np.isfinite(distances)].min(initial=1.0))
 
@@ -200,8 +204,8 @@ def _ratio(given: Read, i: int, j: int) -> Fraction | float:
 def _own_metric(known: _Known, second: Read, mine: Floats, i: int, j: int) -> MetricWitness:
     """The first channel's metric with its two epsilons, and the output of the second at which the pair shows.
 
-    For its own metric a channel needs epsilon 1 by definition, or 0 where no two secrets are at a finite distance above 0. The
-    pair is known to be farther apart in the second, if only by less than floats show.
+    For its own metric a channel needs epsilon 1 by definition, or 0 where no two secrets are at a finite distance
+    greater than 0. The pair is known to be farther apart in the second, if only by less than floats show.
     """
     first = known.given
     table = Table(np.maximum(mine, mine.T), first.inputs, name=OWN)
@@ -222,7 +226,9 @@ Needs = dict[Fraction, Fraction]
 
 
 def _at_least(first: Read, second: Read, metric: Metric) -> bool | None:
-    """Whether ``max ln(ratio) / d`` of the first is at least that of the second; None where it takes too long to tell."""
+    """Return whether ``max ln(ratio) / d`` of the first is at least the same of the second; None where it takes too
+    long to decide.
+    """
     needs: list[Needs] = []
     for given in (first, second):
         found = _needs(given, metric)
@@ -239,7 +245,9 @@ def _at_least(first: Read, second: Read, metric: Metric) -> bool | None:
 
 
 def _needs(given: Read, metric: Metric) -> Needs | None:
-    """What pairs of secrets at each distance need; None where some pair needs an infinite epsilon."""
+    """Return the epsilon that pairs of secrets at each distance need; None where some pair needs an infinite
+    epsilon.
+    """
     distances = metric.exact(given.inputs)
     found: Needs = {}
     for i in range(len(given.inputs)):
@@ -254,7 +262,7 @@ def _needs(given: Read, metric: Metric) -> Needs | None:
 
 
 def _compare(have: tuple[Fraction, Fraction], need: tuple[Fraction, Fraction]) -> bool | None:
-    """Whether ``ln r / d >= ln s / e`` for ``(d, r)`` and ``(e, s)``."""
+    """Return whether ``ln r / d >= ln s / e`` for ``(d, r)`` and ``(e, s)``."""
     (d, r), (e, s) = have, need
     if d == e:
         return r >= s

@@ -47,8 +47,8 @@ MOST_POLISHED = 1_500
 class Projection:
     """``nearest`` is ``B* = A R``, ``between`` is R, ``gain[x, w]`` is ``B - B*`` and ``distance`` its Euclidean norm.
 
-    ``before`` and ``after`` are the vulnerabilities of A and B under the signed gain. ``witness`` is None where its exact
-    gap is not beyond what rounding can cause: then B is a refinement as far as floats can tell.
+    ``before`` and ``after`` are the vulnerabilities of A and B under the signed gain. ``witness`` is None where its
+    exact gap is not beyond the possible effect of rounding: then B is a refinement as far as floats can distinguish.
     """
 
     nearest: Floats

@@ -44,7 +44,7 @@ class Hasse:
     edges: tuple[tuple[str, str], ...]
 
     def above(self, safer: str, than: str) -> bool:
-        """Whether the mechanism called ``safer`` may replace the one called ``than``."""
+        """Return whether the mechanism called ``safer`` may replace the one called ``than``."""
         group = {name: node[0] for node in self.nodes for name in node}
         reached = {group[than]}
         while grown := {b for a, b in self.edges if a in reached} - reached:
@@ -74,7 +74,7 @@ def hasse(things: Mapping[str, Any], *, order: str = "average") -> Hasse:
 
 
 def _levels(strict: NDArray[np.bool_]) -> tuple[int, ...]:
-    """For each node the length of the longest chain below it."""
+    """Return for each node the length of the longest chain below it."""
     level = np.zeros(len(strict), dtype=int)
     for _ in range(len(strict)):
         longer = np.where(strict, level[:, None] + 1, 0).max(axis=0, initial=0)

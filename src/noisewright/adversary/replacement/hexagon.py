@@ -42,7 +42,7 @@ class Hexagon:
 
 
 def hexagon(share: Fraction = Fraction(23, 50)) -> Hexagon:
-    """The four channels; ``share`` is the weight of each favoured corner, and the other four split what is left.
+    """Return the four channels; ``share`` is the weight of each favoured corner, and the other four split the rest.
 
     Any share above 1/6 and below 1/2 gives two channels that are incomparable on average.
     """

@@ -1,4 +1,5 @@
-r"""Hulls of posteriors: what a channel can make an observer with a uniform prior believe, and what two of them share.
+r"""Hulls of posteriors: the beliefs to which a channel can lead an observer with a uniform prior, and the beliefs that
+two channels share.
 
 The posteriors of a channel for the uniform prior ``u`` average to ``u``, so ``u`` lies in the relative interior of their convex
 hull. A hull is kept as half-spaces ``normal . z <= offset`` in coordinates of its own affine space, with ``u`` as the origin: all
@@ -48,11 +49,11 @@ class Hull:
 
     @property
     def dimension(self) -> int:
-        """The dimension of the hull: 0 for the channel that tells nothing."""
+        """The dimension of the hull: 0 for the channel that reveals nothing."""
         return int(self.basis.shape[1])
 
     def contains(self, points: Floats, tolerance: float = TOLERANCE) -> NDArray[np.bool_]:
-        """Which of the points (one row each) lie in the hull, up to the tolerance."""
+        """Return which of the points (one row each) lie in the hull, up to the tolerance."""
         away = points - 1 / points.shape[1]
         inside = away @ self.basis
         flat = np.abs(away - inside @ self.basis.T).max(axis=1) <= tolerance

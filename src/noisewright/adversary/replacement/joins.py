@@ -3,7 +3,7 @@ r"""Joins and meets of the max-case order: the least channel that is safer than 
 In the max-case order a channel is its hull of posteriors, and the smaller hull is the safer one. So
 
 * the **join** of A and B has the vertices of the intersection of their hulls as posteriors;
-* the **meet** has the posteriors of both: toss a fair coin, use A or B, and tell which.
+* the **meet** has the posteriors of both: toss a fair coin, use A or B, and state which.
 
 Weights do not matter in this order; the join's are positive and as equal as possible, so that it is one definite channel.
 The average-case order has no joins (:mod:`noisewright.adversary.replacement.hexagon`), so none is offered.

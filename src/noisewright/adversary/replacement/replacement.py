@@ -54,7 +54,7 @@ __all__ = ["ORDERS", "Replacement", "may_replace", "safe_replacement"]
 ORDERS = ("average", "max", "privacy")
 CLOSED, BISECTION = "closed form", "bisection"
 TOLERANCE = 1e-12
-"""How far an entry may be off where a channel of floats is replaced: far less than moves an epsilon by the accuracy."""
+"""Largest error of an entry where a channel of floats is replaced: far less than moves an epsilon by the accuracy."""
 MOST, LEAST = 512.0, 1e-90
 """A family that is still safe at the first epsilon, or still not at the second, is not searched further."""
 
@@ -146,7 +146,8 @@ def safe_replacement(a: Any, family: Family | str, *, order: str = "average", ac
 
 
 def may_replace(a: Any, b: Any, order: str = "average", tol: float = 1e-8) -> Refinement:
-    """Whether ``b`` may replace ``a`` under one order, by the cheapest decision that there is for the two; ``tol`` is for floats.
+    """Return whether ``b`` may replace ``a`` under one order, by the cheapest decision that there is for the two;
+    ``tol`` is for floats.
 
     >>> from noisewright.adversary.families.families import response_family
     >>> print(may_replace(response_family.member(epsilon=2, size=9), response_family.member(epsilon=1, size=9), "max").status)

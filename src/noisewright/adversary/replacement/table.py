@@ -7,7 +7,8 @@ epsilon  geometric -> response  response -> geometric
       1               0.735325               0.138188
       4                3.98185               0.888127
 
-Epsilons of the response family are for the discrete metric, those of the geometric and the exponential one per unit of the line.
+Epsilons of the response family are for the discrete metric, epsilons of the geometric and the exponential one per unit
+of the line.
 """
 
 from __future__ import annotations

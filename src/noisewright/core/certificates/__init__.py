@@ -1,6 +1,6 @@
 """Certificates: a claim and its proof as JSON, and the program that proves it again.
 
-``checker/`` leaves the package as loose files; it needs nothing but the standard library.
+``checker/`` leaves the package as loose files; it needs only the standard library.
 """
 
 from typing import TYPE_CHECKING

@@ -4,9 +4,9 @@
 holds for real numbers but the draw is made in floats. ``randomness`` says where random bits come from; a certificate for a
 simulation says ``not for release``.
 
-:meth:`Certificate.verify` runs :mod:`noisewright.core.certificates.checker.checker`, the small program that anyone can read
-and run alone,
-with :mod:`noisewright.core.certificates.checker.checker_noise` beside it for the laws of noise that it leaves out.
+:meth:`Certificate.verify` runs :mod:`noisewright.core.certificates.checker.checker`, the small program that anyone can
+read and run alone; :mod:`noisewright.core.certificates.checker.checker_noise` adds the laws of noise that it leaves
+out.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class Stating(Protocol):
 
     @property
     def epsilon(self) -> Fraction:
-        """The promised epsilon, exactly."""
+        """The guaranteed epsilon, exactly."""
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised, in floats."""
+        """The guarantee, in floats."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ class Certificate:
     ) -> Certificate:
         """A certificate with a claim and its proof; ``more`` are further plain fields.
 
-        ``further`` are numbers that are claimed as well and proved with the rest: a ``level`` within a ``radius``. ``secret``
-        says what the claim protects, and ``conditions`` restrict it.
-        ``numerics="floating"`` says that the draw is made in floats; :meth:`verify` then answers that nothing is proved.
+        ``further`` are numbers that are claimed as well and proved with the rest: a ``level`` within a ``radius``.
+        ``secret`` states the subject of the claim, and ``conditions`` restrict it. ``numerics="floating"`` says that
+        the draw is made in floats; :meth:`verify` then answers that nothing is proved.
         """
         stated = _of_a_table(metric_record(metric)) if distances["shape"] == "table" else metric_record(metric)
         claim = {"epsilon": str(epsilon), "delta": str(delta), "metric": stated, "distances": dict(distances)}
@@ -116,7 +116,8 @@ class Certificate:
         proof: Mapping[str, Any],
         **more: Any,
     ) -> Certificate:
-        """What a mechanism promises by its name, epsilon and metric; ``rng`` is what it draws from, None for a release.
+        """Build the certificate of a mechanism by its name, epsilon and metric; ``rng`` is its source of randomness,
+        None for a release.
 
         ``more`` is as in :meth:`build`.
         """
@@ -157,7 +158,7 @@ class Certificate:
 
     @classmethod
     def from_document(cls, document: Any) -> Certificate:
-        """Read a certificate from what its JSON holds, and bring one of an earlier version to the present one.
+        """Read a certificate from the object in its JSON, and bring one of an earlier version to the present one.
 
         Only its shape is checked, as in :meth:`from_json`; one that was changed is left as it is, and :meth:`verify` says so.
         """
@@ -171,7 +172,9 @@ class Certificate:
         return cls(document)
 
     def with_clear(self, clear: Sequence[str | Mapping[str, Any]]) -> Certificate:
-        """Return the certificate stating that what ``clear`` lists is seen as it is; it must contain what was listed before."""
+        """Return the certificate stating that the entries of ``clear`` are released unchanged; it must contain the
+        entries listed before.
+        """
         stated = [dict(clear_record(one)) for one in clear]
         if stated == list(self.document.get("in_the_clear", ())):
             return self
@@ -222,12 +225,12 @@ class Certificate:
 
     @property
     def randomness(self) -> str:
-        """Where the random bits come from."""
+        """Source of the random bits."""
         return randomness_phrase(self.document["randomness"])
 
     @property
     def simulated(self) -> bool:
-        """Whether the certificate says that its draws are not for release."""
+        """Return whether the certificate states that its draws are not for release."""
         return checker.simulated(self.document["randomness"])
 
     @property
@@ -268,7 +271,9 @@ class Certificate:
 
 
 def _misshapen(document: Mapping[str, Any]) -> str | None:
-    """What a document lacks of the shape of a certificate, or None; whether it proves anything is not asked here."""
+    """Return what a document lacks of the shape of a certificate, or None; whether it proves anything is not checked
+    here.
+    """
     kinds = {"mechanism": str, "numerics": str, "randomness": str | dict, "digest": str, "claim": dict, "proof": dict}
     for name, kind in kinds.items():
         if not isinstance(document.get(name), kind):
@@ -308,7 +313,9 @@ def _metric(stated: Mapping[str, Any], distances: Distances, inputs: tuple[Any, 
 
 
 def read_document(text: str) -> Any:
-    """What the text of a certificate holds, of one mechanism or of a release; refused where it is not JSON."""
+    """Return the object in the text of a certificate, of one mechanism or of a release; reject text that is not
+    JSON.
+    """
     try:
         return checker.read(text)
     except (TypeError, ValueError, RecursionError):

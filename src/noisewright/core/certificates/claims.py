@@ -1,4 +1,4 @@
-r"""What a certificate claims: whether it is proved, the claim as a guarantee, and its distances in words.
+r"""Claims of certificates: whether one is proved, the claim as a guarantee, and its distances in words.
 
 >>> from noisewright.core.channels.channel import Channel
 >>> from noisewright.core.certificates.certificate import Certificate

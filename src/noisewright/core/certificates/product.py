@@ -8,7 +8,7 @@ secret depends on the metric between two of them:
 metric           what a part must prove                                 epsilon of the whole
 ===============  =====================================================  ============================================
 ``hamming``      a loss between any two of finitely many values, or     the largest loss of a part
-                 of all whole numbers that noise is clamped to
+                 of all integers that noise is clamped to
 ``manhattan``    a loss for each unit of the line, or of manhattan      the largest loss for a unit
 ``discrete``     a loss between any two of finitely many values         the sum of all losses; deltas add up as well
 ``matched``      a loss for each unit of distance between words         the largest; distances of matched words add up
@@ -60,9 +60,10 @@ def product_certificate(
 ) -> Certificate:
     """The certificate of independent parts with the smallest epsilon that their claims give; ``more`` are further fields.
 
-    ``unit``: epsilon is for so much of the metric's own unit, as where one pixel of a picture has three coordinates.
-    It is that of a simulation if any part is, and states the public files and the public seed of all parts.
-    Refused with a :class:`~noisewright.core.errors.ParameterError` where the parts do not prove anything for the metric.
+    ``unit``: epsilon is for this multiple of the metric's own unit, as where one pixel of an image has three
+    coordinates. It belongs to a simulation if any part does, and states the public files and the public seed of all
+    parts. Refused with a :class:`~noisewright.core.errors.ParameterError` where the parts do not prove anything for the
+    metric.
     """
     if metric not in get_args(Whole):
         raise ParameterError(f"the metric of a product is {', '.join(get_args(Whole))}, not {metric!r}.")
@@ -119,7 +120,7 @@ def product_certificate(
 
 
 def parts_of(certificate: Certificate) -> Iterator[Part]:
-    """The certificates of the parts of a product; each says about its draws what the whole says."""
+    """Return the certificates of the parts of a product; each states about its draws the same as the whole."""
     document = certificate.document
     head = {key: document[key] for key in ("format", "version", "made_by") if key in document}
     tail = {"numerics": document["numerics"], "randomness": document["randomness"]}

@@ -1,4 +1,4 @@
-"""Records of claims and the library's own objects: metrics, what is in the clear, random bits."""
+"""Records of claims and the library's own objects: metrics, columns released unchanged, random bits."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ What is reported is rounded towards privacy: an epsilon or delta is never below 
 
 * ``C`` is private for ``epsilon`` times a metric ``d`` iff ``d_C <= epsilon d``, where
   ``d_C(x, x') = max_y |ln C[x,y] / C[x',y]|`` is the channel's own metric.
-* A zero next to a non-zero in one column at a finite distance is an infinite loss; two zeros are no constraint.
+* A zero next to a non-zero in one column at a finite distance is an infinite loss; two zeros do not constrain.
 * ``delta(epsilon)`` is the largest ``sum_y max(C[x,y] - e^(epsilon d) C[x',y], 0)``: one pass, no subsets of outputs.
 
 References: Chatzikokolakis et al., *Broadening the scope of differential privacy using metrics* (2013), for d-privacy;
@@ -74,7 +74,7 @@ class Audit:
         return f"{self._head()}; {self.evidence}"
 
     def _head(self, scope: Scope = "metric") -> str:
-        """Return the smallest epsilon and what it is for, in exact terms."""
+        """Return the smallest epsilon and its unit, in exact terms."""
         if math.isinf(self.value):
             return "epsilon = inf"
         return str(Guarantee(self.value, self.metric, self.delta, scope))
@@ -86,7 +86,7 @@ class Audit:
         return card("Audit", [("smallest epsilon", self._needs()), ("because", self._shown())])
 
     def _needs(self, scope: Scope = "metric") -> str:
-        """The smallest epsilon and what it is for, in plain words."""
+        """Return the smallest epsilon and its unit, in plain words."""
         if math.isinf(self.value):
             return "infinite"
         return needs(Guarantee(self.value, self.metric, self.delta, scope).record())
@@ -96,7 +96,7 @@ class Audit:
 
     @property
     def evidence(self) -> str:
-        """What the value rests on, in words."""
+        """Evidence for the value, in words."""
         if self.pair is None:
             return "the output tells nothing"
         text = f"worst pair {self.pair[0]} and {self.pair[1]}"
@@ -144,9 +144,9 @@ def smallest_epsilon(
 ) -> Audit:
     """The smallest epsilon for a metric: ``max over pairs of d_C / d``.
 
-    ``given`` are the probabilities, or with ``exact_logs`` their logarithms: what the audit takes as true. Distances on a
-    line add up, so neighbours decide, and under the discrete metric a column's largest and smallest entries do: both in one
-    pass over the matrix. Other metrics take every pair.
+    ``given`` are the probabilities, or with ``exact_logs`` their logarithms: the audit takes them as true. Distances on
+    a line add up, so neighbours decide, and under the discrete metric a column's largest and smallest entries do: both
+    in one pass over the matrix. Other metrics take every pair.
     """
     base, factor = (metric.inner, float_down(metric.factor)) if isinstance(metric, Scaled) else (metric, 1.0)
     numbers = _finite(given) if exact_logs else given
@@ -161,7 +161,8 @@ def smallest_epsilon(
     with np.errstate(divide="ignore"):
         logs = numbers[[first, second]] if exact_logs else _finite(np.log(given[[first, second]]))
     losses = np.abs(logs[0] - logs[1])
-    # Of outputs that tell the pair apart equally well, but for rounding, the likeliest says most.
+    # Among outputs that distinguish the pair equally well, except for rounding, the most likely one has the most
+    # weight.
     column = int(np.where(losses >= losses.max() * (1 - 1e-12), logs.max(axis=0), -np.inf).argmax())
     if logs[0, column] < logs[1, column]:
         first, second, logs = second, first, logs[::-1]
@@ -246,7 +247,7 @@ def d_vulnerability(distribution: Floats, metric: Metric, points: Sequence[Label
 
 
 def d_leakage(matrix: Floats, prior: Floats, metric: Metric, points: Sequence[Label]) -> float:
-    """How much the d-vulnerability grows at the worst output, from a prior that leaves no secret out.
+    """Return the growth of the d-vulnerability at the worst output, from a prior that leaves no secret out.
 
     Its largest value over such priors, the *d-capacity*, is reached at the uniform one and is the smallest epsilon.
     """
@@ -261,7 +262,7 @@ def _finite(logs: Floats) -> Floats:
 
 
 def _largest_loss(high: Floats, low: Floats, exact_logs: bool) -> Floats:
-    """For every row the largest ``ln(high / low)``, rounded up, where ``high >= low``."""
+    """Return for every row the largest ``ln(high / low)``, rounded up, where ``high >= low``."""
     if exact_logs:
         result = (high - low).max(axis=1) * (1 + 2.0**-52)
         return np.asarray(np.where(result > _INFINITE, np.inf, result))
@@ -326,7 +327,7 @@ def _quotients(losses: Floats, distances: Floats) -> Floats:
 
 
 def _promised(distances: Floats, within: float | None) -> NDArray[np.bool_]:
-    """The pairs that are promised anything."""
+    """The pairs that are guaranteed anything."""
     if within is not None:
         if not is_number(within):
             raise ParameterError(f"within must be a distance, a number that is 0 or more, not {type(within).__name__}.")
@@ -346,7 +347,7 @@ def _factors(below: float, exact: Fraction, distances: Floats) -> Floats:
 
 
 def _excesses(matrix: Floats, below: float, exact: Fraction, distances: Floats, promised: NDArray[np.bool_]) -> Floats:
-    """``sum_y max(C[x,y] - e^(epsilon d) C[x',y], 0)`` for every promised pair, rounded up."""
+    """``sum_y max(C[x,y] - e^(epsilon d) C[x',y], 0)`` for every guaranteed pair, rounded up."""
     factors = _factors(below, exact, distances)
     sums = [np.maximum(_gaps(row, factors[x], matrix), 0.0).sum(axis=1) for x, row in enumerate(matrix)]
     return np.where(promised, np.array(sums) * (1 + (matrix.shape[1] + 16) * 2.0**-53), 0.0)
@@ -399,7 +400,7 @@ def _exact_epsilon(columns: tuple[tuple[float, float], ...], delta: Fraction, di
 
 
 def _epsilons_for(row: Floats, others: Floats, delta: float) -> Floats:
-    """For every other row ``b``: the smallest epsilon with ``sum max(a - e^epsilon b, 0) <= delta``."""
+    """Return for every other row ``b`` the smallest epsilon with ``sum max(a - e^epsilon b, 0) <= delta``."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(row > 0, np.where(others > 0, row / others, np.inf), 0.0)
     order = np.argsort(-ratios, axis=1, kind="stable")

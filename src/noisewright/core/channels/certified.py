@@ -1,13 +1,13 @@
 r"""Certificates: from a channel in floats to an integer table whose guarantee holds exactly.
 
 ``certify(channel, epsilon, metric)`` returns a table of integers whose rows sum to a power of two and for which
-``T[x,y] <= e^(epsilon d(x,x')) T[x',y]`` was proved for all pairs and outputs by integer comparison. The sampler draws from
-that very table, so the promise is about the numbers that are drawn.
+``T[x,y] <= e^(epsilon d(x,x')) T[x',y]`` was proved for all pairs and outputs by integer comparison. The sampler draws
+from that very table, so the guarantee is about the numbers that are drawn.
 
 How a channel that is private only up to rounding (or up to a solver's tolerance) becomes one that is private:
 
 1. its entries are taken as exact binary fractions, and raised to their smallest private majorant, which needs no
-   tolerance and touches only the entries that broke the promise;
+   tolerance and touches only the entries that broke the guarantee;
 2. columns are rescaled so that rows sum to one again. Rescaling a column changes no ratio in it, so privacy stays, and even
    entries near ``e^-100`` keep their relative accuracy;
 3. what is left over from rounding, a few units, is spread over the whole row in amounts that differ between rows by no more
@@ -81,7 +81,7 @@ class CertifiedChannel:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What was proved."""
+        """The proved guarantee."""
         return Guarantee.exactly(self.epsilon, self.metric)
 
     def probability(self, secret: Hashable, output: Hashable) -> Fraction:
@@ -152,7 +152,7 @@ def check_budget(epsilon: object, closest: Fraction = Fraction(1)) -> Fraction:
 
 
 def _closest(distances: Distances) -> Fraction:
-    """The smallest distance above zero; 1 where there is none."""
+    """Return the smallest distance above zero; 1 if no distance is positive."""
     if isinstance(distances, UniformDistances):
         return distances.distance
     return min((d for _, _, d in distances.pairs() if d > 0), default=Fraction(1))

@@ -108,12 +108,12 @@ class Channel:
 
     @classmethod
     def identity(cls, inputs: Iterable[Label]) -> Channel:
-        """The channel that tells everything."""
+        """Return the channel that reveals everything."""
         return cls.deterministic(lambda x: x, inputs)
 
     @classmethod
     def constant(cls, inputs: Iterable[Label], output: Label = "*") -> Channel:
-        """The channel that tells nothing."""
+        """Return the channel that reveals nothing."""
         return cls.deterministic(lambda _: output, inputs)
 
     # What it is ------------------------------------------------------------------------------------------------
@@ -137,7 +137,9 @@ class Channel:
 
     @property
     def has_logs(self) -> bool:
-        """Whether the channel was built from log-probabilities, which say more than floats near zero."""
+        """Return whether the channel was built from log-probabilities, which are more accurate than floats near
+        zero.
+        """
         return self._logs is not None
 
     def row(self, secret: Label) -> Floats:
@@ -169,7 +171,7 @@ class Channel:
     def __repr__(self) -> str:
         return f"Channel({len(self.inputs)} secrets to {len(self.outputs)} outputs)"
 
-    # What it promises ------------------------------------------------------------------------------------------
+    # What it guarantees ------------------------------------------------------------------------------------------
 
     def epsilon(self, metric: Metric | None = None) -> Audit:
         """The smallest epsilon with ``C[x,y] <= exp(epsilon d(x,x')) C[x',y]`` everywhere, and the worst case."""
@@ -227,7 +229,7 @@ class Channel:
         return Channel(self.push().reduce(tolerance).joint() * len(self.inputs), self.inputs)
 
     def equivalent(self, other: Channel, tolerance: float = 1e-9) -> bool:
-        """Whether no adversary can tell the two channels' leakage apart."""
+        """Return whether no adversary can distinguish the two channels' leakage."""
         self._same_secrets(other)
         return self.push().equivalent(other.push(), tolerance)
 

@@ -119,7 +119,9 @@ class Envelope:
         return result
 
     def _raised(self, weights: Integers) -> Integers:
-        """One pass over all pairs. Floats only choose what is worth computing; what is computed is exact."""
+        """One pass over all pairs. Floats only choose which entries are worth computing; the computed entries are
+        exact.
+        """
         size = len(weights)
         given = [[self.distances.between(x, z) for z in range(size)] for x in range(size)]
         apart = np.array([[math.inf if d is None else float(d) for d in row] for row in given])
@@ -130,7 +132,7 @@ class Envelope:
         for x in range(size):
             shrinks = np.array([0 if d is None else self.shrink(d) for d in given[x]], dtype=object)
             with np.errstate(invalid="ignore"):
-                # Entries more than a millionth below what they may be cannot rise: logarithms are far more accurate.
+                # Entries more than a millionth below their bound cannot rise: logarithms are far more accurate.
                 z, y = np.nonzero(logs - losses[x][:, None] > logs[x] - 1e-6)
             np.maximum.at(result[x], y, (weights[z, y] * shrinks[z]) >> self.bits)
         return result

@@ -99,7 +99,9 @@ class Hyper:
         return Hyper(reduced.outers[order], reduced.inners[:, order], self.inputs, tuple(range(count)))
 
     def equivalent(self, other: Hyper, tolerance: float = 1e-9) -> bool:
-        """Whether the two have the same posteriors with the same weights, whatever the order of their outputs."""
+        """Return whether the two have the same posteriors with the same weights, whatever the order of their
+        outputs.
+        """
         from scipy.spatial import cKDTree
 
         mine, theirs = self.reduce(), other.reduce()

@@ -1,9 +1,9 @@
 """Tables of addresses: things that are found by name and imported when they are first asked for.
 
-An address is ``"package.module:NAME"``. The house has its own; other packages add theirs by entry points of a group, and a
-program adds things that live only as long as it does. Two providers of one name is an error, never a silent choice: whoever asks
-for that name is told, and so is whoever lists all (:attr:`Addresses.problems`). The names of others, and the house's own, are
-found all the same.
+An address is ``"package.module:NAME"``. Noisewright has its own; other packages add theirs by entry points of a group,
+and a program adds things that live only as long as it does. Two providers of one name are an error, never a silent
+choice: it is raised to anyone who requests that name, and listed for anyone who lists all (:attr:`Addresses.problems`).
+The names of others, and Noisewright's own, are found all the same.
 
 >>> Addresses("noisewright.examples", "example", {"pi": "math:pi"}).load("pi")
 3.141592653589793
@@ -22,11 +22,13 @@ __all__ = ["Addresses"]
 
 OWN = "noisewright"
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-"""What a name looks like."""
+"""Pattern of a name."""
 
 
 class Addresses:
-    """Names and where they lead; ``group`` is that of the entry points, ``what`` is what one of them is called in messages."""
+    """Names and their targets; ``group`` is the group of the entry points, ``what`` is the word for one of them in
+    messages.
+    """
 
     def __init__(self, group: str, what: str, own: Mapping[str, str]) -> None:
         self.group, self.what = group, what
@@ -38,16 +40,16 @@ class Addresses:
 
     @property
     def own(self) -> tuple[str, ...]:
-        """The names of the house itself, in their order; nobody else is asked."""
+        """Noisewright's own names, in their order; no other package is asked."""
         return tuple(self._own)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with what other packages offer, in a sentence for each name that is not found for it."""
+        """Problems of the offers of other packages, in a sentence for each name that is not found because of them."""
         return tuple(self._problems.values()) if self._entry_points is not None else ()
 
     def load(self, name: str) -> Any:
-        """What a name leads to; a :class:`KeyError` for a name that nobody offers."""
+        """Return the target of a name; raise :class:`KeyError` for a name that no package offers."""
         if name in self._added:
             return self._added[name]
         if name not in self._loaded:
@@ -65,7 +67,7 @@ class Addresses:
         self._added.pop(name, None)
 
     def provider(self, name: str) -> str:
-        """Who offers a name: a distribution with its version, or this program."""
+        """Return who offers a name: a distribution with its version, or this program."""
         if name in self._own:
             return OWN
         if name in self._added:
@@ -74,11 +76,11 @@ class Addresses:
         return f"{distribution.name} {distribution.version}" if distribution is not None else "an unknown package"
 
     def foreign(self, names: Iterable[str]) -> dict[str, str]:
-        """Those of the names that others offer, and who does."""
+        """Return the names that others offer, and their providers."""
         return {name: self.provider(name) for name in sorted(names) if name in self and name not in self._own}
 
     def __contains__(self, name: object) -> bool:
-        """Whether asking for a name makes sense: also where the answer is what is wrong with it."""
+        """Return whether a request for a name makes sense: also where the answer is an error."""
         return name in self._own or name in self._added or name in self._entry_points or name in self._problems
 
     def __iter__(self) -> Iterator[str]:
@@ -110,7 +112,7 @@ class Addresses:
 
     @property
     def _entry_points(self) -> dict[str, Any]:
-        """What other packages offer, by name; what cannot be offered goes to the problems."""
+        """Offers of other packages, by name; offers that are not possible go to the problems."""
         if self._foreign is None:
             from importlib.metadata import entry_points
 

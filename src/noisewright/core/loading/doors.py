@@ -1,4 +1,4 @@
-"""Doors: what a package shows at its front, loaded when it is asked for.
+"""Lazy public members of a package, loaded at first use.
 
 A package lists its public names once, as imports for type checkers::
 
@@ -7,8 +7,8 @@ A package lists its public names once, as imports for type checkers::
     else:
         __getattr__, __dir__ = door(__name__)
 
-At run time the same lines are the table of homes: :func:`door` reads them from the source of the package when a name is first
-asked for, and imports only the module that has it.
+At run time the same lines are the table of modules: :func:`door` reads them from the source of the package when a name
+is first requested, and imports only the module that has it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
 
 
 def _nearest(name: str, package: str) -> str:
-    """The public name that somebody may have meant."""
+    """The public name that someone may have meant."""
     from noisewright.core.choices import nearest_name
 
     if name.startswith("_"):
@@ -58,7 +58,9 @@ def _nearest(name: str, package: str) -> str:
 
 
 def _rooms(package: str) -> list[str]:
-    """The packages with a door of their own that this one shows; none is looked for inside modules, which would load them."""
+    """Return the lazily loading packages that this one shows; modules are not searched, because that would load
+    them.
+    """
     near = [f"{home}.{one}" for home, one in homes(package).values() if home in (package, f"{package}.core")]
     specs = [find_spec(name) for name in near]
     return [spec.name for spec in specs if spec is not None and spec.submodule_search_locations is not None]
@@ -66,7 +68,7 @@ def _rooms(package: str) -> list[str]:
 
 @cache
 def homes(package: str) -> dict[str, tuple[str, str]]:
-    """The public names of a package that has a door: the module of each, and what it is called there."""
+    """Return the public names of a lazily loading package: the module of each, and its name there."""
     import ast
 
     loader: Any = import_module(package).__loader__
@@ -95,7 +97,7 @@ class _Later(ModuleType):
 
 
 def later(module: str, part: str | None = None) -> Any:
-    """A module of somebody else's that is slow to load: it is imported when something of it is first asked for.
+    """A module of someone else's that is slow to load: it is imported when something of it is first asked for.
 
     ``part``: a module that loads faster and has some of its names, where it is there.
 
@@ -106,7 +108,7 @@ def later(module: str, part: str | None = None) -> Any:
 
 
 def _member(home: str, name: str) -> Any:
-    """What ``from home import name`` gives: an attribute, or a module inside a package."""
+    """Return the target of ``from home import name``: an attribute, or a module inside a package."""
     module = import_module(home)
     try:
         return getattr(module, name)

@@ -46,9 +46,9 @@ ENDS = {
     "clip",
     "interval",
 }
-"""How other libraries call the ends of a range."""
+"""Names of the ends of a range in other libraries."""
 SCALES = {"scale", "b"}
-"""How other libraries call the width of Laplace noise."""
+"""Names of the width of Laplace noise in other libraries."""
 MEANT = {
     "eps": "epsilon",
     "privacy_budget": "epsilon",
@@ -91,7 +91,9 @@ EXAMPLES = {
 
 
 def guided(make: Callable[P, R]) -> Callable[P, R]:
-    """The same constructor; a call that does not fit its parameters is a :class:`ParameterError` that says what would."""
+    """Return the same constructor; a call that does not fit its parameters is a :class:`ParameterError` that names the
+    ones that would.
+    """
     signature = inspect.signature(make)
 
     @functools.wraps(make)
@@ -106,7 +108,8 @@ def guided(make: Callable[P, R]) -> Callable[P, R]:
 
 
 def meant(given: str, known: Sequence[str]) -> str | None:
-    """The parameter that somebody means by a name of another library, or by one that is much like it; None if there is none.
+    """Return the parameter that someone means by a name of another library, or by one that is much like it; None if no
+    parameter fits.
 
     >>> meant("upper", ["within", "outside"]), meant("labels", ["categories"]), meant("epsilom", ["epsilon"])
     ('within', 'categories', 'epsilon')

@@ -1,4 +1,5 @@
-"""What the constructor of a mechanism takes, read from its signature; policies and the command line are made from it.
+"""Parameters of the constructor of a mechanism, read from its signature; policies and the command line are made from
+them.
 
 >>> from noisewright.mechanisms.categories.response import randomised_response
 >>> list(parameters_of(randomised_response)), sorted(map(str, plain_types(hints_of(randomised_response)["epsilon"])))[0]
@@ -35,7 +36,7 @@ def hints_of(constructor: Callable[..., Any], described: bool = False) -> dict[s
     """
     if isinstance(constructor, type):
         return hints_of(constructor.__init__, described)  # type: ignore[misc]
-    constructor = inspect.unwrap(constructor)  # its annotations name what its own module has
+    constructor = inspect.unwrap(constructor)  # its annotations name members of its own module
     named = {key: hint for key, hint in getattr(constructor, "__annotations__", {}).items() if key != "return"}
     try:
         holder = types.SimpleNamespace(__annotations__=named)
@@ -45,7 +46,7 @@ def hints_of(constructor: Callable[..., Any], described: bool = False) -> dict[s
 
 
 def is_choice(hint: Any) -> bool:
-    """Whether a type is a list of words."""
+    """Return whether a type is a list of words."""
     return typing.get_origin(hint) is typing.Literal
 
 
@@ -56,7 +57,7 @@ def plain_types(hint: Any) -> set[Any]:
 
 
 def public_parts(constructor: Callable[..., Any], kind: type[Resource] | type[Seed]) -> frozenset[str]:
-    """The parameters that are public files, or public seeds: those that are annotated so, perhaps beside None.
+    """Return the parameters that are public files, or public seeds, by their annotations, perhaps with None.
 
     >>> def lookup(table: Resource, key: Seed | None = None, size: int = 3) -> None: ...
     >>> public_parts(lookup, Resource), public_parts(lookup, Seed)

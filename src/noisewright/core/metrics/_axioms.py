@@ -30,7 +30,9 @@ LARGEST_TOLERANCE = 0.01
 
 
 def check_axioms(matrix: Floats, points: Sequence[Point], tolerance: float) -> None:
-    """Refuse a square matrix that is no metric on these points; ``tolerance`` is relative, for symmetry and detours."""
+    """Reject a square matrix that does not satisfy the axioms of a metric on these points; ``tolerance`` is relative,
+    for symmetry and detours.
+    """
     if len(points) != len(matrix):
         raise MetricError(f"{len(points)} points were named for a table metric of {len(matrix)}; name each once.")
     if np.isnan(matrix).any():
@@ -65,7 +67,7 @@ def check_axioms(matrix: Floats, points: Sequence[Point], tolerance: float) -> N
 
 
 def square_matrix(values: object, what: str, entries: str) -> Floats:
-    """A square matrix of floats, as a copy; what is none is refused in the name of ``what``."""
+    """Return a square matrix of floats, as a copy; anything else is rejected in the name of ``what``."""
     try:
         given = np.asarray(values)
         if given.dtype.kind not in "biufO" or any(
@@ -81,7 +83,9 @@ def square_matrix(values: object, what: str, entries: str) -> Floats:
 
 
 def table_tolerance(tolerance: object) -> float:
-    """The tolerance of a table: large enough for rounding, too small to hide distances that are no metric."""
+    """Return the tolerance of a table: large enough for rounding, too small to hide distances that violate the
+    axioms.
+    """
     if not is_number(tolerance) or not 0 <= tolerance <= LARGEST_TOLERANCE:
         raise MetricError(f"the tolerance of a table metric must be a number from 0 to {LARGEST_TOLERANCE}.")
     return float(tolerance)

@@ -1,9 +1,9 @@
 r"""Points as a metric reads them: numbers, vectors, sequences, or things that are only equal or different.
 
-What is no such point is refused with a :class:`~noisewright.core.errors.MetricError` in the name of the metric. Points may be
-values of somebody's table, so the message says where the point stands and of what type it is, never what it is.
-Coordinates are read twice: as floats, for a matrix of distances, and exactly, for the bounds that a certificate is proved
-against.
+Anything else is rejected with a :class:`~noisewright.core.errors.MetricError` in the name of the metric. Points may be
+values of someone's table. Therefore the message gives the position and the type of the point, never its value.
+Coordinates are read twice: as floats, for a matrix of distances, and exactly, for the bounds that a certificate is
+proved against.
 
 >>> as_numbers([0, 0.5], "line")
 (Fraction(0, 1), Fraction(1, 2))
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 Point = Any
-"""What a metric measures between: a number, a coordinate tuple, a vector, a bag of words, a label."""
+"""Input of a metric: a number, a coordinate tuple, a vector, a bag of words, a label."""
 
 
 def as_points(points: Sequence[Point], name: str) -> Sequence[Point]:
@@ -78,7 +78,7 @@ def as_vectors(points: Sequence[Point], name: str) -> NDArray[np.float64]:
 
 
 def whole_vectors(points: Sequence[Point], name: str) -> tuple[list[tuple[int, ...]], int]:
-    """The exact coordinates of vectors as whole numbers over one denominator."""
+    """The exact coordinates of vectors as integers over one denominator."""
     as_vectors(points, name)
     rows = [(p,) if not isinstance(p, Iterable) or _is_scalar(p) else p for p in points]
     exact = [tuple(as_fraction(c) for c in row) for row in rows]
@@ -124,5 +124,5 @@ def _within_floats(number: float | Fraction) -> bool:
 
 
 def _is_scalar(thing: object) -> bool:
-    """Whether this is a numpy array of no dimension, which says that it can be iterated over but cannot."""
+    """Return whether this is a numpy array of no dimension, which claims to be iterable but cannot be iterated over."""
     return isinstance(thing, np.ndarray) and not thing.ndim

@@ -31,7 +31,7 @@ __all__ = ["Maximum", "Product", "Scaled", "Sum", "line_in"]
 
 @dataclass(frozen=True)
 class Scaled(Metric):
-    """A metric times a positive number: ``Scaled(d, 2)`` promises twice as much loss at the same epsilon."""
+    """A metric times a positive number: ``Scaled(d, 2)`` guarantees twice as much loss at the same epsilon."""
 
     inner: Metric
     factor: Fraction

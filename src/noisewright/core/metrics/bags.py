@@ -61,7 +61,7 @@ class EarthMovers(Metric):
 
 @dataclass(frozen=True)
 class AddRemove(Metric):
-    """How many records must be added or removed to turn one table (a collection of records) into another."""
+    """Number of records that must be added or removed to turn one table (a collection of records) into another."""
 
     name = "records added or removed"
     finite = True
@@ -76,8 +76,8 @@ class AddRemove(Metric):
 class Neighbours(Metric):
     """Tables of which a record says which two are neighbours: those are one unit apart, and nothing is said of any others.
 
-    ``neighbours`` is the record of the relation, ``columns`` has what is protected in which columns, and ``same`` are those that
-    are released without protection, in which neighbours do not differ.
+    ``neighbours`` is the record of the relation, ``columns`` has the protection of each column, and ``same`` are the
+    columns that are released without protection, in which neighbours do not differ.
 
     >>> print(Neighbours({"relation": "same-rows", "unit": None, "rows": 1}))
     two tables with the same number of rows that differ in the values of one row

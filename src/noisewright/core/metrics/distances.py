@@ -1,10 +1,10 @@
-"""Exact distances between the secrets of one channel: what a certificate is proved against.
+"""Exact distances between the secrets of one channel, against which a certificate is proved.
 
-Three shapes cover everything, and each needs only as many comparisons as it must:
+Three shapes cover everything, and each needs only the necessary comparisons:
 
 * ``uniform``: one distance for every pair; a column is private if its largest entry is, against its smallest;
 * ``line``: coordinates; distances add up along the line, so neighbours suffice;
-* ``table``: every pair on its own; ``None`` stands for an infinite distance, which promises nothing.
+* ``table``: every pair on its own; ``None`` stands for an infinite distance, which guarantees nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Distances(Protocol):
 
     @property
     def size(self) -> int:
-        """How many points there are."""
+        """Number of points."""
 
     def between(self, i: int, j: int) -> Fraction | None:
         """The distance from point i to point j, or None where it is infinite."""
@@ -43,10 +43,10 @@ class Distances(Protocol):
         """All distances times ``factor``."""
 
     def twins(self) -> list[int]:
-        """For each point the first one at distance 0 from it, which may be itself."""
+        """Return for each point the first one at distance 0 from it, which may be itself."""
 
     def components(self) -> list[int]:
-        """For each point the first one at a finite distance from it, which may be itself."""
+        """Return for each point the first one at a finite distance from it, which may be itself."""
 
     def merge(self, groups: Sequence[Sequence[int]]) -> Distances:
         """The distances between groups of points, each treated as one: the smallest between their members."""
@@ -144,7 +144,7 @@ class TableDistances:
 
     @classmethod
     def whole(cls, matrix: NDArray[np.float64]) -> TableDistances:
-        """Floats that hold whole numbers."""
+        """Floats that hold integers."""
         return cls(len(matrix), tuple(Fraction(int(v)) for v in _above(matrix)))
 
     @classmethod

@@ -2,7 +2,7 @@ r"""Metrics: how far apart two secrets are, and so how different their outputs m
 
 A metric here is an *extended pseudo-metric*: symmetric, zero from a point to itself, satisfying the triangle
 inequality, with values in ``[0, inf]``. Two different points may be at distance 0 (they must then be treated alike) or
-at distance ``inf`` (nothing is promised for that pair).
+at distance ``inf`` (nothing is guaranteed for that pair).
 
 >>> Line().distance(3, 5)
 2.0
@@ -70,7 +70,7 @@ class Metric:
     uniform: ClassVar[bool] = False
     """Whether every two different points are one unit apart."""
     finite: ClassVar[bool] = False
-    """Whether no two points are infinitely far apart, so that a promise in this metric is one about every pair."""
+    """Whether no two points are infinitely far apart, so that a guarantee in this metric is one about every pair."""
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         """All distances between ``points``, as a square array."""
@@ -90,7 +90,9 @@ class Metric:
 
     @property
     def largest(self) -> Fraction | None:
-        """The largest distance between any two secrets, where that is public and they are not listed; None: nobody says."""
+        """The largest distance between any two secrets, where that is public and they are not listed; None: no one
+        says.
+        """
         return None
 
     @property
@@ -100,7 +102,7 @@ class Metric:
 
     @property
     def on_numbers(self) -> bool:
-        """Whether a distance is the difference of two numbers, whatever a promise scales and rounds."""
+        """Return whether a distance is the difference of two numbers, whatever a guarantee scales and rounds."""
         return False
 
     @property
@@ -109,7 +111,8 @@ class Metric:
         return None
 
     def after_rounding(self, distance: Fraction, columns: int) -> Fraction:
-        """At most how far apart two secrets of so many numbers are, in this metric, that were ``distance`` apart themselves.
+        """Return an upper bound on the distance of two secrets after rounding, given their number of coordinates and
+        their ``distance`` before it.
 
         >>> Discrete().after_rounding(Fraction(5), 1), (2 * Line()).after_rounding(Fraction(5), 1)
         (Fraction(1, 1), Fraction(10, 1))
@@ -121,7 +124,7 @@ class Metric:
         return self, Fraction(1)
 
     def record(self) -> dict[str, Any]:
-        """Return the metric as a certificate states it: by its base and parameters, or only by what it is called.
+        """Return the metric as a certificate states it: by its base and parameters, or only by its name.
 
         >>> (Line() * "1/5").record(), Angular().record()
         ({'base': 'line', 'factor': '1/5'}, {'called': 'angular'})
@@ -409,7 +412,7 @@ _NAMED: dict[str, Metric] = {m.name: m for m in (Discrete(), Line(), Euclidean()
 
 
 def at_most_largest(distances: Floats) -> Floats:
-    """Distances beyond the largest float count as that one: an infinite distance would promise nothing."""
+    """Distances beyond the largest float count as that one: an infinite distance would guarantee nothing."""
     return np.asarray(np.minimum(distances, np.finfo(np.float64).max))
 
 

@@ -1,7 +1,8 @@
-r"""How much one record can change the mean and the standard deviation of numbers in a public range.
+r"""Sensitivity of the mean and the standard deviation of numbers in a public range to one record.
 
-The records lie in ``[low, high]``, their number is public, and one of them may be another (``"replace"``), or one may be there
-that is not in the other table (``"add"``, where ``size`` is that of the smaller table). With ``w = high - low``:
+The records lie in ``[low, high]`` and their number is public. One of them may be another (``"replace"``), or one may be
+there that is not in the other table (``"add"``, where ``size`` is the size of the smaller table). With
+``w = high - low``:
 
 ================================  =======================  =======================
 statistic                         replace, of ``n``        add, to ``n``
@@ -41,7 +42,7 @@ __all__ = ["deviation_sensitivity", "mean_sensitivity"]
 Change = Literal["replace", "add"]
 
 ROOT_BITS = 64
-"""A root that is no fraction is rounded up by less than one part in two to this power."""
+"""A root that is not a fraction is rounded up by less than one part in two to this power."""
 
 
 def mean_sensitivity(low: Exact, high: Exact, *, size: int, neighbours: Change = "replace") -> Fraction:
@@ -54,7 +55,7 @@ def deviation_sensitivity(
 ) -> Fraction:
     """The most that one record can change the standard deviation, exact where the root is, else rounded up.
 
-    ``ddof`` as in NumPy: 0 divides by the number of records, 1 by one less, as pandas does unless told otherwise. One record
+    ``ddof`` as in NumPy: 0 divides by the number of records, 1 by one less, which is the default of pandas. One record
     alone has no deviation with ``ddof=1``, so it is refused.
     """
     width, larger = _width(low, high), _larger(size, neighbours)

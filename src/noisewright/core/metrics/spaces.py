@@ -1,4 +1,4 @@
-r"""Reasoning about finite metric spaces: closures, essential pairs, and what a query does to distances.
+r"""Reasoning about finite metric spaces: closures, essential pairs, and the effect of a query on distances.
 
 The metric that a query ``f`` induces on its answers gives the distance of two answers as the shortest chain of secrets
 between them. A mechanism on the answers is private for it **iff** asking ``f`` and then running the mechanism is private
@@ -51,8 +51,8 @@ def closure(weights: ArrayLike, points: Sequence[Point] = ()) -> Table:
 def essential_pairs(metric: Metric, points: Sequence[Point], tolerance: float = 1e-12) -> list[tuple[int, int]]:
     """The pairs whose distance is not the sum of two shorter ones; privacy for these implies it for all pairs.
 
-    ``tolerance`` is relative. Pairs at distance 0 or infinity are never dropped by it: a pair at infinite distance is no
-    constraint and is left out, a pair at distance 0 is always kept.
+    ``tolerance`` is relative. Pairs at distance 0 or infinity are never dropped by it: a pair at infinite distance does
+    not constrain and is left out, a pair at distance 0 is always kept.
     """
     if not is_number(tolerance) or not 0 <= tolerance < 1:
         raise MetricError("the tolerance of essential pairs must be a number from 0 to below 1.")
@@ -70,7 +70,9 @@ def essential_pairs(metric: Metric, points: Sequence[Point], tolerance: float = 
 def sensitivity(
     query: Callable[[Point], Point], secrets: Sequence[Point], metric: Metric, output_metric: Metric | None = None
 ) -> float:
-    """The smallest ``c`` with ``d_out(f(x), f(x')) <= c d(x, x')`` for all pairs; ``inf`` if there is none."""
+    """Return the smallest ``c`` with ``d_out(f(x), f(x')) <= c d(x, x')`` for all pairs; ``inf`` if no finite ``c``
+    exists.
+    """
     outer = as_metric(output_metric, Line()).matrix([query(x) for x in secrets])
     inner = as_metric(metric).matrix(secrets)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

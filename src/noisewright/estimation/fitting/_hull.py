@@ -1,7 +1,8 @@
 r"""The mixture of given points that lies nearest the origin, by block pivoting.
 
-For points :math:`a_1, \dots, a_n` it finds the weights ``x`` from 0 that sum to 1 with the least :math:`\|\sum_i x_i a_i\|`. That
-is what a Newton step of :mod:`~noisewright.estimation.fitting.newton` asks for, many times with almost the same answer.
+For points :math:`a_1, \dots, a_n` it finds the weights ``x`` from 0 that sum to 1 with the least
+:math:`\|\sum_i x_i a_i\|`. A Newton step of :mod:`~noisewright.estimation.fitting.newton` needs this many times, with
+almost the same answer.
 
 A set of points is tried as the support: with the Gram matrix ``G`` of its points the weights are proportional to the solution
 of :math:`(G + 1 1^T) x = 1`. It is right when all of them are positive and no other point lies on the near side, :math:`a_i
@@ -36,10 +37,10 @@ UNTHREADED = 1 << 18
 """Multiplications in one product of matrices. A larger one may start threads, and wait for them until other work gives way."""
 
 TRIES = 60
-"""So many sets are tried."""
+"""Maximum number of sets that are tried."""
 
 PATIENCE = 3
-"""So many tries in a row may fail to lower the number of points on the wrong side."""
+"""Maximum number of tries in a row that may fail to lower the number of points on the wrong side."""
 
 NEAR = 1e-12
 """A point this little on the near side is as good as on the border; the scale is 1."""
@@ -91,7 +92,8 @@ def _gram(part: Floats) -> Floats:
 
 
 def _corrected(n: int, chosen: NDArray[np.intp], x: Floats, factor: Floats, error: Floats) -> Floats | None:
-    """The weights on all points: the solution with what it falls short of made good, as Gram matrices lose half of the digits.
+    """Return the weights on all points: the solution with its residual corrected, as Gram matrices lose half of the
+    digits.
 
     Points that depend on each other have many solutions, all as good; then the correction may lead anywhere, and is left out.
     """
@@ -107,7 +109,7 @@ def _corrected(n: int, chosen: NDArray[np.intp], x: Floats, factor: Floats, erro
 
 
 def peaks(v: Floats) -> NDArray[np.bool_]:
-    """Where a number is at least as high as both of its neighbours.
+    """Return where a number is at least as high as both of its neighbours.
 
     >>> peaks(np.array([1.0, 3.0, 2.0, 2.0, 5.0])).tolist()
     [False, True, False, False, True]

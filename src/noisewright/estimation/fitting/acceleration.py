@@ -40,7 +40,7 @@ __all__ = ["accelerated_update"]
 
 
 MEMORY = 10
-"""So many of the last updates are remembered: more save few steps, and each costs two vectors."""
+"""Number of the last updates that are remembered: more save few steps, and each costs two vectors."""
 
 LONGEST = 3.0
 """The most that a stride changes the logarithm of a probability by."""
@@ -61,8 +61,9 @@ def accelerated_update(
     gap: float = 0.0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Fit:
-    """As :func:`~noisewright.estimation.fitting.bayesian_update.bayesian_update`; ``iterations`` counts updates, forgotten
-    ones too."""
+    """Update as :func:`~noisewright.estimation.fitting.bayesian_update.bayesian_update`; ``iterations`` counts updates,
+    forgotten ones too.
+    """
     p = begun(q, operator, start, iterations, gap)
     look, strides = _looker(q, operator), _Strides(len(p))
     y = plain = np.log(p)
@@ -138,7 +139,9 @@ def _population(y: Floats) -> tuple[Floats, Floats]:
 
 
 def _looker(q: Floats, operator: Operator) -> Callable[[Floats], tuple[float, Floats]]:
-    """What tells the likelihood of a population and the factors of its update; the factors hold until the next call."""
+    """Return a function for the likelihood of a population and the factors of its update; the factors hold until the
+    next call.
+    """
     if not isinstance(operator, DenseOperator):
         seen = q > 0
 

@@ -51,7 +51,7 @@ __all__ = [
 
 
 CHECKED = 64
-"""The stopping rule is looked at every so many steps."""
+"""Number of steps between two checks of the stopping rule."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Fit:
     likelihood: Likelihood
     iterations: int
     converged: bool
-    """Whether the certified gap is as small as was asked for."""
+    """Whether the certified gap is as small as requested."""
     trace: tuple[TracePoint, ...] = ()
 
 
@@ -105,7 +105,7 @@ def bayesian_update(
 def begun(
     q: Floats, operator: Operator, start: Floats | None, iterations: int, gap: float, smoothing: float = 0.0
 ) -> Floats:
-    """Where updates begin, once what they are asked for was checked."""
+    """Return the initial state of updates, after validating their arguments."""
     check_update(iterations, gap, smoothing)
     p = starting_point(operator, start)
     check_possible(q, operator)
@@ -128,7 +128,7 @@ def bayesian_updates(q: Floats, operator: Operator, *, iterations: int, start: F
 
 
 def stepper(q: Floats, operator: Operator, smoothing: float = 0.0) -> Callable[[Floats, int], Floats]:
-    """What takes a population some steps further."""
+    """Return a function that takes a population some steps further."""
     if isinstance(operator, DenseOperator) and not smoothing:
         return _dense_stepper(q, operator)
 
@@ -163,7 +163,7 @@ def _dense_stepper(q: Floats, operator: DenseOperator) -> Callable[[Floats, int]
     def step(p: Floats, count: int) -> Floats:
         with np.errstate(all="ignore"):
             found = walk(p, count, floored=False)
-        # A law that rounding made 0 shows in what comes out, and is so rare that it is cheaper to walk again than to look.
+        # A law that rounding made 0 shows in the result, and is so rare that it is cheaper to walk again than to look.
         return found if np.isfinite(found).all() else walk(p, count, floored=True)
 
     return step

@@ -31,7 +31,9 @@ __all__ = ["QUICK", "Fitting", "fitted", "refitted"]
 
 
 QUICK = 1000
-"""Secrets and outputs up to which a best population is found beside one that was stopped early, to compare with."""
+"""Maximum number of secrets and outputs for which a best population is found to compare with one that was stopped
+early.
+"""
 
 FINEST = 1e-9
 """A most likely population is certified to this gap for each report, or to the one asked for where that is smaller."""
@@ -39,7 +41,7 @@ FINEST = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """How a population is fitted: ``"inversion"``, ``"mle"`` or ``"ibu"``, and what the update is told."""
+    """Method of fitting a population: ``"inversion"``, ``"mle"`` or ``"ibu"``, and the settings of the update."""
 
     method: str
     operator: Operator

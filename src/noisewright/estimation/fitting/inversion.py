@@ -1,8 +1,8 @@
 r"""Matrix inversion: the unbiased estimate of a population, and two ways back into the distributions.
 
 ``q M^-1`` has the right mean and sums to 1, but may leave [0, 1]. Where it does not, it is the most likely population.
-Repairs make it a distribution at the price of a bias: ``clip`` cuts off what is negative and rescales, ``project``
-takes the nearest distribution in the Euclidean distance. Either can be far worse than a most likely population.
+Repairs make it a distribution at the cost of a bias: ``clip`` cuts off negative entries and rescales, ``project`` takes
+the nearest distribution in the Euclidean distance. Either can be far worse than a most likely population.
 
 >>> project(np.array([1.7, -0.7])).tolist(), project(np.array([0.5, 0.3, -0.1])).round(3).tolist()
 ([1.0, 0.0], [0.6, 0.4, 0.0])
@@ -30,7 +30,7 @@ def invert(q: Floats, operator: Operator) -> Floats:
 
 
 def clip(r: Floats) -> Floats:
-    """What is positive, rescaled to sum to 1."""
+    """Return the positive part, rescaled to sum to 1."""
     kept = np.maximum(r, 0.0)
     return np.asarray(kept / kept.sum(axis=-1, keepdims=True))
 

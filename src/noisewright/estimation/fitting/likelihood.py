@@ -1,4 +1,4 @@
-r"""How well a population explains the reports, and a certificate of how much better any other could.
+r"""Likelihood of the reports under a population, and a certificate of how much better any other could explain them.
 
 With the shares ``q`` of the outputs, the mean log-likelihood of a population ``p`` is
 
@@ -8,12 +8,14 @@ With the shares ``q`` of the outputs, the mean log-likelihood of a population ``
 
 .. math:: L(p^*) \le \sum_j q_j \log m_j + \log \max_i g_i ,
 
-because :math:`\log u \le u/v - 1 + \log v`, and ``m`` may be scaled. With ``m = p M`` the right side is :math:`L(p) +
-\log \max_i g_i`: the gap costs nothing, as ``g`` is the factor of the next update. Since ``m`` need not be exact,
-rounding of the forward product only enters through ``L(p)``, and is added to the gap with that of the backward product.
+because :math:`\log u \le u/v - 1 + \log v`, and ``m`` may be scaled. With ``m = p M`` the right side is
+:math:`L(p) + \log \max_i g_i`: the gap costs nothing, as ``g`` is the factor of the next update. Since ``m`` need not
+be exact, rounding of the forward product only enters through ``L(p)``. It is added to the gap with the rounding of the
+backward product.
 
-Multiply by the number of reports for log-likelihood units. A gap of 0.1 units is far below what data can tell; the
-change between two iterates says nothing (randomised response can move by less than 1e-4 and still be 10 units away).
+Multiply by the number of reports for log-likelihood units. A gap of 0.1 units is far below the resolution of data. The
+change between two iterates is not informative (randomised response can move by less than 1e-4 and still be 10 units
+away).
 
 >>> import numpy as np
 >>> from noisewright.estimation.operators.operator import DenseOperator
@@ -53,7 +55,7 @@ UNIT = 2.0**-53
 """The relative rounding of one operation."""
 
 TINY = float(np.finfo(np.float64).tiny)
-"""What a probability that rounding made 0 counts as."""
+"""Replacement for a probability that rounding made 0."""
 
 IMPOSSIBLE = (
     "some reports cannot come from this mechanism, whatever the population; check that the file belongs to these reports, or "
@@ -71,7 +73,7 @@ class Likelihood:
 
 @dataclass(frozen=True)
 class TracePoint:
-    """Where an iteration was: its number, the mean log-likelihood, and the certified gap."""
+    """State of an iteration: its number, the mean log-likelihood, and the certified gap."""
 
     iteration: int
     value: float
@@ -99,14 +101,16 @@ def certificate(p: Floats, q: Floats, operator: Operator) -> tuple[Likelihood, F
     g = operator.backward(ratio)
     reached = float(weights @ np.log(floored))
     if not smallest > off:
-        return Likelihood(-math.inf, math.inf), g  # some report is too unlikely under p to be told from impossible
+        return Likelihood(-math.inf, math.inf), g  # some report is too unlikely under p to differ from impossible
     value = float(weights @ np.log(mixed - off)) if off or floored is not mixed else reached
     above = reached + math.log(float(g.max()) + operator.backward_error(ratio))
     return Likelihood(value, max(above - value, 0.0) + rounding(value, operator)), g
 
 
 def rounding(value: float, operator: Operator) -> float:
-    """What a mean log-likelihood, and a bound on one, may be off by: they are sums of positive numbers over rows and columns."""
+    """Return the error bound of a mean log-likelihood, and of a bound on one: they are sums of positive numbers over
+    rows and columns.
+    """
     return 4 * UNIT * (sum(operator.shape) + 16) * (1 + abs(value))
 
 

@@ -1,4 +1,5 @@
-r"""Whether reports can be those of a mechanism at all: a bound on the chance of such reports, whatever the population.
+r"""Whether reports can come from a mechanism at all: a bound on the probability of such reports, whatever the
+population.
 
 A wrong file, a changed setting or respondents who do not follow the rules often give reports that no population explains. For
 ``N`` reports with shares ``q`` and their law ``m``, the moments of relative entropy are bounded for any number of reports,
@@ -6,10 +7,10 @@ A wrong file, a changed setting or respondents who do not follow the rules often
 
 .. math:: P\bigl(N D(q\|m) \ge t\bigr) \le e^{d - t}\, (t/d)^d .
 
-The true population explains the reports no better than the best one does. So with ``t`` the relative entropy that is left at the
-best population, certified from below, this bounds the chance of reports that fit as badly. Several mechanisms, each with its own
-reports, multiply these moments, and their ``d`` add up. The bound is never below the chance, and for many outputs far above
-it: silence proves nothing.
+The true population explains the reports no better than the best one does. Therefore, with ``t`` the relative entropy
+that is left at the best population, certified from below, this bounds the chance of reports that fit as badly. Several
+mechanisms, each with its own reports, multiply these moments, and their ``d`` add up. The bound is never below the
+chance, and for many outputs far above it: silence proves nothing.
 
 >>> import numpy as np
 >>> coin = np.array([[3, 1], [1, 3]]) / 4                       # nobody's chance of a yes is below 1/4
@@ -54,7 +55,7 @@ def log_chance(q: Floats, total: int, value: float, gap: float, degrees: int) ->
 
 
 def misfit(q: Floats, total: int, value: float, gap: float, degrees: int) -> tuple[str, ...]:
-    """A sentence where the reports are hardly those of the mechanism; nothing where they may be."""
+    """Return a sentence where the reports hardly come from the mechanism; nothing where they may."""
     if not math.isfinite(value) or log_chance(q, total, value, gap, degrees) > math.log(UNLIKELY):
         return ()
     return (

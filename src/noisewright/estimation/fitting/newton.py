@@ -1,13 +1,12 @@
 r"""The most likely population to a certified gap, by constrained Newton steps.
 
-At a population ``p`` with ``m = p M`` the log-likelihood has the quadratic model :math:`-\tfrac12 \sum_j q_j
-((xM)_j/m_j - 2)^2 + const`, which :func:`~noisewright.estimation.fitting._hull.nearest_mixture` maximises over distributions
-``x`` on the
-present support and the secrets that would raise the likelihood fastest, starting from the support of the round before. A line
-search towards ``x`` follows. It stops when the
-certificate of :mod:`~noisewright.estimation.fitting.likelihood` says that nothing is left to gain, in 4 to 8 rounds, where the
-iterative Bayesian update would take a hundred thousand. The result is sparse: at most as many secrets as outputs were
-seen, often far fewer.
+At a population ``p`` with ``m = p M`` the log-likelihood has the quadratic model
+:math:`-\tfrac12 \sum_j q_j ((xM)_j/m_j - 2)^2 + const`, which
+:func:`~noisewright.estimation.fitting._hull.nearest_mixture` maximises over distributions ``x`` on the present support
+and the secrets that would raise the likelihood fastest, starting from the support of the round before. A line search
+towards ``x`` follows. It stops when the certificate of :mod:`~noisewright.estimation.fitting.likelihood` says that
+nothing is left to gain, in 4 to 8 rounds, where the iterative Bayesian update would take a hundred thousand. The result
+is sparse: the number of its secrets is at most the number of outputs seen, often far fewer.
 
 Up to a few hundred secrets all take part in every round; beyond, the support and the peaks of the gradient, so that 20,000
 secrets are feasible with structured operators.
@@ -40,13 +39,13 @@ ALL_SECRETS = 400
 """Up to this many secrets all of them take part in every round."""
 
 NEW_SECRETS = 64
-"""So many peaks of the gradient join in each round beyond that."""
+"""Number of peaks of the gradient that join in each round beyond that."""
 
 LARGEST_SUPPORT = 1 << 26
 """Entries of the matrix of a round."""
 
 FIRST_STEPS = 20
-"""Steps of the iterative Bayesian update that come first, and tell where the mass is."""
+"""Steps of the iterative Bayesian update that come first, and show where the mass is."""
 
 LEAST_EXPLAINED = 1e-12
 """The peaks alone are a start where they make every report at least this likely, in relation to the whole population."""
@@ -123,7 +122,7 @@ def _least_squares(points: Floats) -> Floats | None:
 
 
 def _narrow(points: Floats) -> Floats:
-    """Points with the same lengths and angles in as many dimensions as there are points."""
+    """Return points with the same lengths and angles, in one dimension for each point."""
     return np.asarray(np.linalg.qr(points.T, mode="r")).T
 
 

@@ -6,8 +6,8 @@ population for shares ``q`` of the reports is
 .. math:: p_j = \max(0,\; q_j/\lambda - t), \qquad \text{with } \lambda \text{ such that } \sum_j p_j = 1 .
 
 Sorted with the largest share first, :math:`\lambda_k = (q_{(1)} + \dots + q_{(k)}) / (1 + k t)`, and ``k`` is the
-largest number with :math:`q_{(k)} > t \lambda_k`. So it takes a sort, where iterations would take tens of thousands of
-steps.
+largest number with :math:`q_{(k)} > t \lambda_k`. Therefore it takes a sort, where iterations would take tens of
+thousands of steps.
 
 >>> import numpy as np
 >>> response_mle(np.array([0.9, 0.1]), other=1/3, lift=1/3).tolist()

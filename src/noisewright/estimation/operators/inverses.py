@@ -1,11 +1,12 @@
 r"""Undoing a mechanism: ``W`` with ``M W = 1``, so that ``q W`` is an unbiased estimate of the population.
 
 For a square matrix ``W`` is its inverse. With more outputs than secrets there are many; the one used here is the
-least-squares one weighted by the outputs' mean probabilities. With fewer outputs, or rows that depend on each other,
-there is none, and the population cannot be told from the reports.
+least-squares one weighted by the outputs' mean probabilities. With fewer outputs, or rows that depend on each other, no
+inverse exists, and the reports do not determine the population.
 
-Several mechanisms in one data set leave one more choice (:class:`StackedInverse`): what a report counts for may be moved by a
-constant for each mechanism, if these constants cancel out over all reports. That changes no estimate, only its apparent variance.
+Several mechanisms in one data set leave one more choice (:class:`StackedInverse`): the weight of a report may be moved
+by a constant for each mechanism, if these constants cancel out over all reports. That changes no estimate, only its
+apparent variance.
 
 >>> import numpy as np
 >>> DenseInverse(np.array([[2, 1], [1, 2]]) / 3).left(np.array([0.9, 0.1])).round(12).tolist()
@@ -61,7 +62,9 @@ class Inverse(Protocol):
         """``sum_j q_j W_ji^2`` for every secret ``i``, after ``W`` was :meth:`centred`."""
 
     def centred(self, worth: Floats, q: Floats) -> Floats:
-        """What outputs count for, one row for each, moved so that the reports of every mechanism have the same mean."""
+        """Return the weights of outputs, one row for each, moved so that the reports of every mechanism have the same
+        mean.
+        """
 
     def extremes(self, q: Floats | None = None) -> tuple[Floats, Floats]:
         """The least and the most that one report counts for each secret, ``min_j W_ji`` and ``max_j W_ji``; with the shares ``q``
@@ -121,7 +124,8 @@ class DenseInverse(Alone):
 class StackedInverse(DenseInverse):
     """The inverse of several mechanisms in one data set; ``cuts`` are the places where the outputs of another one begin.
 
-    How many reports each of them has is known, so only what varies among the reports of one mechanism makes the estimate vary.
+    The number of reports of each of them is known, so only the variation among the reports of one mechanism makes the
+    estimate vary.
     """
 
     def __init__(self, matrix: Floats, cuts: Sequence[int]) -> None:
@@ -152,7 +156,9 @@ class StackedInverse(DenseInverse):
         return moved
 
     def _away(self, worth: Floats, q: Floats) -> list[tuple[Floats, Floats]]:
-        """How far the mean of each mechanism's reports is from that of all reports, and their share of all."""
+        """Return the distance of the mean of each mechanism's reports from the mean of all reports, and their share of
+        all.
+        """
         mean = q @ worth
         found = []
         for group in self.groups:
@@ -234,7 +240,7 @@ class GeometricInverse(Alone):
 
 
 class ProductInverse(Alone):
-    """The inverse of independent mechanisms is that of each of them, axis by axis."""
+    """The inverse of independent mechanisms is the inverse of each of them, axis by axis."""
 
     def __init__(self, parts: Sequence[Inverse]) -> None:
         self.parts = tuple(parts)

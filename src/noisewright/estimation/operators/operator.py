@@ -1,4 +1,4 @@
-r"""What a mechanism does to a population, without its matrix: forward ``p -> p M``, backward ``r -> M r``.
+r"""Action of a mechanism on a population, without its matrix: forward ``p -> p M``, backward ``r -> M r``.
 
 Every estimator here is written in these two products and, for the linear one, in an inverse. A matrix gives them in
 ``O(n m)``; structure gives them faster, and makes a million secrets possible:
@@ -71,13 +71,13 @@ class Operator(Protocol):
 
     @property
     def positive(self) -> bool:
-        """Whether products only add positive numbers, so that each entry is right in relation to itself."""
+        """Return whether products only add positive numbers, so that each entry is right in relation to itself."""
 
     def forward_error(self, p: Floats) -> float:
-        """An absolute error of each entry of ``forward(p)`` besides; 0 where ``positive``."""
+        """An additional absolute error of each entry of ``forward(p)``; 0 where ``positive``."""
 
     def backward_error(self, r: Floats) -> float:
-        """An absolute error of each entry of ``backward(r)`` besides; 0 where ``positive``."""
+        """An additional absolute error of each entry of ``backward(r)``; 0 where ``positive``."""
 
     def forward(self, p: Floats) -> Floats:
         """``p M``: the law of the reports of a population ``p``."""
@@ -89,7 +89,7 @@ class Operator(Protocol):
         """Some rows of the matrix."""
 
     def inverse(self) -> Inverse:
-        """What undoes ``forward``; refused where nothing does."""
+        """Return the inverse of ``forward``; raise an error where none exists."""
 
 
 def dense_matrix(operator: Operator) -> Floats:
@@ -194,7 +194,7 @@ class GeometricOperator(_Positive):
         return self._decay(self.column * r)
 
     def _decay(self, v: Floats) -> Floats:
-        """``sum_j alpha^|i-j| v_j``: what comes from the left with the entry itself, and what comes from the right."""
+        """Return ``sum_j alpha^|i-j| v_j``: the sum from the left with the entry itself, and the sum from the right."""
         from scipy.signal import lfilter  # takes a second to load
 
         kernel = ([1.0], [1.0, -self.alpha])
@@ -253,8 +253,8 @@ class ProductOperator(_Positive):
 class StackedOperator:
     """Several mechanisms in one data set: the outputs side by side, each mechanism with its share of the reports.
 
-    The likelihood, the update and the certificate of this operator are those of the whole data set: the step of the iterative
-    Bayesian update is the sum over the groups, weighted by their counts.
+    The likelihood, the update and the certificate of this operator belong to the whole data set: the step of the
+    iterative Bayesian update is the sum over the groups, weighted by their counts.
     """
 
     def __init__(self, parts: Sequence[Operator], shares: ArrayLike) -> None:

@@ -2,8 +2,8 @@ r"""The planar geometric on a whole grid as an operator, by fast Fourier transfo
 
 A place is moved by a lattice vector ``k`` with :math:`P(k) \propto e^{-\theta\|k\|}` and each coordinate is then
 clamped to the grid. Outputs inside get a convolution. An output on a side also gets everything beyond it: a convolution
-along the side, of half-line sums of the law; a corner gets quarter-plane sums. So the whole law is there: cutting it
-off at the border would bias every estimate near it.
+along the side, of half-line sums of the law; a corner gets quarter-plane sums. Therefore the whole law is there:
+cutting it off at the border would bias every estimate near it.
 
 >>> import numpy as np
 >>> town = PlanarOperator(4, 3, rate=1.0)
@@ -108,14 +108,14 @@ class PlanarOperator:
         return np.maximum(found, 0.0).reshape(r.shape)
 
     def forward_error(self, p: Floats) -> float:
-        """How far each entry of ``forward(p)`` may be off: transforms keep the Euclidean norm up to rounding."""
+        """Return the error bound of each entry of ``forward(p)``: transforms keep the Euclidean norm up to rounding."""
         unit = 8 * 2.0**-53 * math.log2(self._wide * self._tall)
         spread = float(np.sqrt(4 * (self._plain**2).sum() + 4 * (self._across**2).sum() + 4 * (self._along**2).sum()))
         norms = float(np.sqrt((p * p).sum(axis=-1)).max()), float(np.abs(p).sum(axis=-1).max())
         return unit * (4 * norms[0] + norms[1] * min(spread, 1.0))
 
     def backward_error(self, r: Floats) -> float:
-        """How far each entry of ``backward(r)`` may be off."""
+        """Return the error bound of each entry of ``backward(r)``."""
         return self.forward_error(r)
 
     def rows(self, secrets: NDArray[np.intp]) -> Floats:
@@ -169,7 +169,7 @@ def _quarter(columns: int, height: int, rate: float, reach: int) -> tuple[Floats
 
 
 def _beyond(table: Floats, axis: int) -> Floats:
-    """Sums of what is at a place or beyond it, smallest first."""
+    """Return sums of the entries at a position or beyond it, smallest first."""
     return np.flip(np.cumsum(np.flip(table, axis), axis=axis), axis)
 
 

@@ -98,7 +98,7 @@ class HadamardOperator:
         return HadamardInverse(self)
 
     def by_block(self, p: Floats) -> Floats:
-        """Numbers for the categories, at their rows of their blocks; row 0 is nobody's."""
+        """Return numbers for the categories, at their rows of their blocks; row 0 belongs to no category."""
         room = np.zeros((*p.shape[:-1], self.blocks * (self.length - 1)))
         room[..., : self.size] = p
         found = np.zeros((*p.shape[:-1], self.blocks, self.length))

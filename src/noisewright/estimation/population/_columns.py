@@ -88,12 +88,12 @@ def parts_of(values: Any, count: int) -> list[Any]:
 
 
 def length_of(values: Any) -> int:
-    """How many reports a column holds."""
+    """Return the number of reports in a column."""
     return len(values) if hasattr(values, "__len__") else len(list(values))
 
 
 def _is_table(values: Any) -> bool:
-    """Whether something is a table of Arrow, pandas, polars or DuckDB."""
+    """Return whether something is a table of Arrow, pandas, polars or DuckDB."""
     return isinstance(values, (pa.Table, pa.RecordBatch)) or hasattr(type(values), "columns")
 
 
@@ -105,7 +105,7 @@ def _columns(values: Any) -> list[Any]:
 
 
 def _array(values: Any) -> NDArray[Any]:
-    """A column as an array: of numbers or truth values, or of what it holds."""
+    """Return a column as an array: of numbers or truth values, or of its objects."""
     if isinstance(values, (str, bytes, set, frozenset)):
         raise DataError(NO_COLUMN)
     if _is_table(values):
@@ -144,7 +144,9 @@ def _numbers_among(values: list[Any]) -> NDArray[np.float64] | None:
 
 
 def _signed(given: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers with a sign, so that nothing wraps around; those too large for it are beyond all outputs as floats too."""
+    """Integers with a sign, so that nothing wraps around; those too large for it are beyond all outputs as floats
+    too.
+    """
     if given.dtype.kind == "i" or (given.dtype.kind == "u" and given.dtype.itemsize < 8):
         return given.astype(np.int64, copy=False)
     return given if given.dtype.kind == "f" else given.astype(np.float64)

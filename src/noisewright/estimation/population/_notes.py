@@ -1,4 +1,4 @@
-"""What a reader of an estimate should know beside it, in one sentence each.
+"""Notes for the reader of an estimate, in one sentence each.
 
 >>> print(*left_out(2, 98))
 2 of 100 reports were left out; the estimate is about the rest, and is biased if who was left out depends on the secret.
@@ -22,17 +22,17 @@ __all__ = ["about_the_fit", "bent", "left_out", "without_reports"]
 
 
 SHARP = 1e-7
-"""A certified gap below this per report is as good as none, so that ties can be told."""
+"""A certified gap below this per report is as good as none, so that ties can be recognised."""
 
 
 def without_reports(reports: Sequence[int], names: Sequence[str]) -> tuple[str, ...]:
-    """That some of several mechanisms, in the order in which they were given, have no reports."""
+    """Return the note that some of several mechanisms, in the order in which they were given, have no reports."""
     empty = [f"mechanism {place + 1} ({name})" for place, name in enumerate(names) if not reports[place]]
     return (f"there are no reports of {', '.join(empty)}; the estimate is from the others.",) if empty else ()
 
 
 def left_out(dropped: int, total: int) -> tuple[str, ...]:
-    """That some reports do not count."""
+    """Return the note that some reports do not count."""
     if not dropped:
         return ()
     return (
@@ -42,7 +42,7 @@ def left_out(dropped: int, total: int) -> tuple[str, ...]:
 
 
 def bent(intervals: str | None, method: str) -> tuple[str, ...]:
-    """That a bootstrap does not see a bias."""
+    """Return the note that a bootstrap does not see a bias."""
     if intervals != "bootstrap" or method != "ibu":
         return ()
     return (
@@ -52,7 +52,7 @@ def bent(intervals: str | None, method: str) -> tuple[str, ...]:
 
 
 def about_the_fit(how: Fitting, q: Floats, fit: Fit) -> list[str]:
-    """Whether other populations fit as well, and what floats or noise make of this one."""
+    """Return whether other populations fit as well, and the effect of floats or noise on this one."""
     operator, found = how.operator, list[str]()
     sharp = how.method != "inversion" and fit.likelihood.gap <= SHARP
     if sharp:
@@ -60,7 +60,7 @@ def about_the_fit(how: Fitting, q: Floats, fit: Fit) -> list[str]:
     elif (rank_of(operator) or operator.shape[0]) < operator.shape[0]:
         found += identifiability(operator, q, fit.probabilities).warnings[:1]
     elif how.method == "ibu" and operator.shape[0] <= QUICK and not (q > 0).all() and int((q > 0).sum()) <= QUICK:
-        best = most_likely(q, operator)  # where it is going: not told by where it stopped
+        best = most_likely(q, operator)  # the direction of the iteration: not visible from where it stopped
         if best.likelihood.gap <= SHARP:
             found += identifiability(operator, q, best.probabilities, best.likelihood.gap).warnings
     if how.method == "mle" and not fit.converged:

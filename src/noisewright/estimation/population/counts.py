@@ -4,8 +4,8 @@ Estimators depend on reports through the number of each output alone, so reports
 stream of batches, a GROUP BY) and only counts travel. Counts add up: :class:`Tally` takes one batch after another.
 
 What is not an output of the mechanism (a missing value, another word, a number outside the range) is counted too. It
-means that the mechanism is not the one that made these reports, so the default is to refuse; ``outside="drop"`` leaves
-such reports out, which is only harmless if what was lost does not depend on the secret.
+means that the mechanism is not the one that made these reports, so the default is to refuse. ``outside="drop"`` leaves
+such reports out, which is only harmless if the loss does not depend on the secret.
 
 >>> ages = WholeNumbers(0, 3)
 >>> count_reports([0, 2, 2, 3], ages).counts.tolist()
@@ -40,7 +40,7 @@ __all__ = ["Counts", "LabelOutputs", "Outputs", "PartOutputs", "Tally", "WholeNu
 Positions = NDArray[np.int64]
 
 MOST_REPORTS = 10**18
-"""So many reports of a few mechanisms together still fit in 64 bits."""
+"""Maximum number of reports of a few mechanisms together: they still fit in 64 bits."""
 
 BATCH = 1 << 20
 """Reports that are taken from an iterator at a time."""
@@ -51,19 +51,19 @@ class Outputs(Protocol):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of outputs."""
 
     @property
     def numbers(self) -> bool:
-        """Whether all of them are numbers, so that a column of text is of the wrong kind."""
+        """Return whether all of them are numbers, so that a column of text is of the wrong kind."""
 
     def positions(self, values: Any) -> Positions:
-        """The number of each report, -1 for what is not an output."""
+        """Return the number of each report, -1 for a value that is not an output."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How often each output was reported, and how many reports were left out because they are no outputs."""
+    """Number of reports of each output, and number of reports left out because the mechanism has no such output."""
 
     counts: NDArray[np.int64]
     dropped: int = 0
@@ -105,8 +105,9 @@ class Tally:
             np.add.at(self.counts, found[known], times[known])
 
     def result(self, outside: str = "refuse", *, empty: bool = False) -> Counts:
-        """What was counted; refused if some reports are no outputs, unless they are to be dropped, and if there are none at all,
-        unless it may be ``empty``."""
+        """Return the counts; raise an error if some reports are not outputs, unless they should be dropped, and if the
+        tally has no reports, unless it may be ``empty``.
+        """
         one_of(outside, "outside", ("refuse", "drop"))
         total = int(self.counts.sum())
         if not total and not self.outside and not empty:
@@ -150,7 +151,7 @@ def _checked(given: Counts, tally: Tally, empty: bool) -> Counts:
 
 
 class WholeNumbers:
-    """The outputs ``low .. high``; ``clamp`` moves whole numbers beyond to the nearer end first."""
+    """The outputs ``low .. high``; ``clamp`` moves integers beyond to the nearer end first."""
 
     numbers = True
 

@@ -12,7 +12,7 @@ Reports of a known mechanism are counted, and the population of secrets that exp
 ===============  ======================================================================================================
 
 Every answer carries a certificate of how far it is from the best likelihood. Estimation only looks at reports that are
-private already, so it changes nothing about the promise made to those who gave them.
+private already, so it changes nothing about the guarantee made to those who gave them.
 
 >>> from noisewright.mechanisms.categories.response import randomised_response
 >>> smoker = randomised_response(["no", "yes"], epsilon="1.0986")
@@ -113,11 +113,11 @@ def estimate(
     report.
     ``within`` is the range of the secrets of noise without bounds.
 
-    ``outside="drop"`` leaves out reports that are no outputs of the mechanism. ``intervals`` adds confidence intervals
-    at ``confidence``, for every secret alone, or with ``joint`` for all of them at the same time (``replicates`` and ``seed`` are
-    those of the bootstrap). The iterative Bayesian update stops at a certified ``gap`` in log-likelihood units or after
-    ``iterations`` steps; ``start`` is its starting population, ``smoothing`` mixes neighbours, and ``accelerate`` takes
-    strides towards the most likely population.
+    ``outside="drop"`` leaves out reports that are not outputs of the mechanism. ``intervals`` adds confidence intervals
+    at ``confidence``, for every secret alone, or with ``joint`` for all of them at the same time (``replicates`` and
+    ``seed`` belong to the bootstrap). The iterative Bayesian update stops at a certified ``gap`` in log-likelihood
+    units or after ``iterations`` steps; ``start`` is its starting population, ``smoothing`` mixes neighbours, and
+    ``accelerate`` takes strides towards the most likely population.
     """
     one_of(method, "method", METHODS)
     update = _Update(iterations, gap, start, smoothing, accelerate)
@@ -172,7 +172,7 @@ class _Wanted:
 
 @dataclass(frozen=True)
 class _Update:
-    """How the iterative Bayesian update starts, moves and stops."""
+    """Start, steps and stopping rule of the iterative Bayesian update."""
 
     iterations: int | None
     gap: float
@@ -185,11 +185,11 @@ class _Update:
 
     @property
     def is_steered(self) -> bool:
-        """Whether something was said that is about this method alone."""
+        """Return whether something was said that is about this method alone."""
         return self.start is not None or bool(self.smoothing or self.accelerate)
 
     def fitting(self, method: str, counted: _Counted) -> Fitting:
-        """How the population is fitted to these counts."""
+        """Return the settings for fitting the population to these counts."""
         if self.is_steered and method != "ibu":
             raise ParameterError("start, smoothing and accelerate are for method='ibu'.")
         if self.smoothing and self.accelerate:
@@ -345,7 +345,7 @@ def _from_counts(
 
 
 def _used(reports: Sequence[int]) -> list[int]:
-    """Which of several mechanisms have reports."""
+    """Return which of several mechanisms have reports."""
     found = [place for place, count in enumerate(reports) if count]
     if not found:
         raise DataError("there are no reports to estimate from.")
@@ -359,7 +359,9 @@ def _together(models: Sequence[Model], counts: Sequence[Counts], total: int) -> 
 
 
 def _promise(models: Sequence[Model]) -> str | None:
-    """What each report promises; where that is known of some mechanisms only, it is said of the others that it is not."""
+    """Return the guarantee of each report; where it is known of some mechanisms only, state that it is not known of the
+    others.
+    """
     if not any(model.promise for model in models):
         return None
     return "; ".join(dict.fromkeys(model.promise or "no promise known" for model in models))
@@ -379,7 +381,9 @@ def _chosen(method: str, models: Sequence[Model]) -> str:
 
 
 def _steps(operator: Operator) -> int:
-    """Enough to tell peaks apart and few enough to stay smooth; fewer where each of them takes long."""
+    """Return a number large enough to distinguish peaks and small enough to stay smooth; smaller where each of them
+    takes long.
+    """
     return 1000 if max(operator.shape) <= 100_000 else 100
 
 

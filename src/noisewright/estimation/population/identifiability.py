@@ -1,9 +1,9 @@
-r"""Whether reports can tell populations apart, and whether the most likely population is the only one.
+r"""Whether reports can distinguish populations, and whether the most likely population is the only one.
 
-Two populations with the same law of reports cannot be told apart by any number of reports: that happens when the rows
-of the mechanism's matrix depend on each other (fewer outputs than secrets, or epsilon = 0). Even when they do not, the
-most likely population for *these* reports need not be unique: only the outputs that were seen count. It is unique when
-the rows of the secrets that attain the maximum of the gradient are independent on the outputs seen.
+Two populations with the same law of reports cannot be distinguished by any number of reports: that happens when the
+rows of the mechanism's matrix depend on each other (fewer outputs than secrets, or epsilon = 0). Even when they do not,
+the most likely population for *these* reports need not be unique: only the outputs that were seen count. It is unique
+when the rows of the secrets that attain the maximum of the gradient are independent on the outputs seen.
 
 >>> import numpy as np
 >>> from noisewright.estimation.operators.operator import DenseOperator
@@ -46,8 +46,9 @@ WEAK = 50.0
 
 @dataclass(frozen=True)
 class Identifiability:
-    """``rank`` is that of the mechanism's matrix, ``unique`` says whether the fitted population is the only best one;
-    None: not computed."""
+    """``rank`` is the rank of the mechanism's matrix, ``unique`` states whether the fitted population is the only best
+    one; None: not computed.
+    """
 
     secrets: int
     rank: int | None
@@ -56,7 +57,9 @@ class Identifiability:
 
 
 def rank_of(operator: Operator) -> int | None:
-    """How many independent populations the reports can tell apart; None where the matrix is too large to say."""
+    """Return the number of independent populations that the reports can distinguish; None where the matrix is too large
+    to decide.
+    """
     if isinstance(operator, ResponseOperator):
         return operator.size if operator.lift > 1e-12 else 1
     if isinstance(operator, GeometricOperator):
@@ -74,7 +77,9 @@ def rank_of(operator: Operator) -> int | None:
 
 
 def identifiability(operator: Operator, q: Floats, p: Floats, gap: float = 1e-9) -> Identifiability:
-    """What reports with shares ``q`` say about the population, and whether the fit ``p`` is the only best one."""
+    """Return whether reports with shares ``q`` determine the population, and whether the fit ``p`` is the only best
+    one.
+    """
     n = operator.shape[0]
     rank = rank_of(operator)
     warnings: list[str] = []
@@ -94,7 +99,9 @@ def identifiability(operator: Operator, q: Floats, p: Floats, gap: float = 1e-9)
 
 
 def _unique(operator: Operator, q: Floats, p: Floats, gap: float) -> int | None:
-    """How many secrets share a best face whose rows depend on each other, 0 if none; None where that is too large to say."""
+    """Return the number of secrets that share a best face whose rows depend on each other, 0 if none; None where that
+    is too large to decide.
+    """
     g = operator.backward(ratios(q, operator.forward(p)))
     face = np.flatnonzero((g >= g.max() - max(10 * gap, 1e-7)) | (p > 1e-9))
     seen = np.flatnonzero(q > 0)

@@ -1,27 +1,27 @@
 r"""Confidence intervals for the shares of a population: for each secret alone, or for all secrets together.
 
-``asymptotic``: the unbiased linear estimate ``q W`` is a mean over reports, and the interval is Agresti and Coull's for such a
-mean: :math:`z^2/2` reports are added at each end of what one report can count for, and the normal law is used for the mean
-and the variance that result. Shares near 0, which have hardly any variance of their own, so get intervals that are wide
-enough, and many reports are left as they are. It holds at the boundary too, because nothing was clipped before; only then
-is the interval cut to [0, 1]. At a confidence of 0.95 and with a dozen reports or more, each for a secret or not, it covers
-with a probability of at least 0.92 wherever the share lies; with two that can fall to 0.82. For several mechanisms in one
-data set only what varies among the reports of each counts, as how many reports it has is known; there it is what the mechanism
-that tells most has by itself that must not be too few reports.
+``asymptotic``: the unbiased linear estimate ``q W`` is a mean over reports, and the interval is Agresti and Coull's for
+such a mean: :math:`z^2/2` reports are added at each end of the range of one report's weight, and the normal law is used
+for the mean and the variance that result. Shares near 0, which have hardly any variance of their own, so get intervals
+that are wide enough, and many reports are left as they are. It holds at the boundary too, because nothing was clipped
+before; only then is the interval cut to [0, 1]. At a confidence of 0.95 and with a dozen reports or more, each for a
+secret or not, it covers with a probability of at least 0.92 wherever the share lies; with two that can fall to 0.82.
+For several mechanisms in one data set only the variation among the reports of each counts, as the number of its reports
+is known. There the most informative mechanism by itself must not have too few reports.
 
 ``bootstrap``: reports are drawn again from their own shares, the whole estimator is run on each draw, and the interval
-is between quantiles of what comes out. It shows how much the estimate itself varies. For the unbiased estimate and for
-most likely populations inside the simplex it covers as promised; for an estimate that was stopped early or lies on the
-boundary, which is biased, it may cover less, and the asymptotic one is the honest one.
+is between quantiles of the results. It shows how much the estimate itself varies. For the unbiased estimate and for
+most likely populations inside the simplex it covers as guaranteed; for an estimate that was stopped early or lies on
+the boundary, which is biased, it may cover less, and the asymptotic one is the honest one.
 
-**Together.** Where each of 20 intervals covers at a confidence of 0.95, some of them leaves its share out more often than not.
-``joint`` intervals all hold at once with the probability given. The asymptotic ones divide what may go wrong (Bonferroni):
-each of ``n`` has the confidence ``1 - (1 - confidence)/n``. That is right however the shares depend on each other, for few
-reports as for many. Using the known covariance of ``q W`` instead would need the normal law for all shares at once. Far out in
-the tails that law is wrong even for one share, so :func:`tail_interval` is taken wherever it is sharp: for responses and
-oracles, in which a report speaks for a secret or does not, it is Clopper and Pearson's interval, which is exact. The joint
-bootstrap takes the largest deviation over all secrets, each in its own standard errors, and reaches as far as a share
-``confidence`` of the draws does.
+**Together.** Where each of 20 intervals covers at a confidence of 0.95, some of them leaves its share out more often
+than not. ``joint`` intervals all hold at once with the probability given. The asymptotic ones divide the error
+probability (Bonferroni): each of ``n`` has the confidence ``1 - (1 - confidence)/n``. That is right however the shares
+depend on each other, for few reports as for many. Using the known covariance of ``q W`` instead would need the normal
+law for all shares at once. Far out in the tails that law is wrong even for one share, so :func:`tail_interval` is taken
+wherever it is sharp: for responses and oracles, in which a report speaks for a secret or does not, it is Clopper and
+Pearson's interval, which is exact. The joint bootstrap takes the largest deviation over all secrets, each in its own
+standard errors, and reaches as far as a share ``confidence`` of the draws does.
 
 References: Agresti and Coull, *Approximate is better than "exact" for interval estimation of binomial proportions* (1998);
 Clopper and Pearson (1934); Bentkus, *On Hoeffding's inequalities* (2004).
@@ -99,7 +99,9 @@ def asymptotic(
 def mean_interval(
     mean: Floats, square: Floats, extremes: tuple[Floats, Floats], reports: int, confidence: float
 ) -> tuple[Floats, Floats]:
-    """Agresti and Coull's interval of a mean over reports, given that of the squares and the ends of what one can be."""
+    """Return Agresti and Coull's interval of a mean over reports, given the mean of the squares and the ends of the
+    range of one report.
+    """
     z, (low, high) = quantile(confidence), extremes
     size = reports + z * z
     centre = (reports * mean + z * z * (low + high) / 2) / size
@@ -113,9 +115,10 @@ def tail_interval(
 ) -> tuple[Floats, Floats]:
     r"""An interval of a mean over reports that holds for any number of them, without the normal law.
 
-    ``either``: each report counts for one of the two ``extremes``, so the number of either is binomial, and the interval is
-    Clopper and Pearson's. Otherwise it counts for anything between them; then the chance that the mean is so far off is at
-    most ``e`` times that of the binomial law (Bentkus), and the interval is Clopper and Pearson's for an ``e``-th of the tail.
+    ``either``: each report counts for one of the two ``extremes``, so the number of either is binomial, and the
+    interval is Clopper and Pearson's. Otherwise it counts for anything between them. Then the chance that the mean is
+    so far off is at most ``e`` times the chance under the binomial law (Bentkus), and the interval is Clopper and
+    Pearson's for an ``e``-th of the tail.
 
     >>> low, high = tail_interval(np.array([0.0, 0.1]), (0.0, 1.0), 50, 0.95, either=True)
     >>> low.round(4).tolist(), high.round(4).tolist()
@@ -125,7 +128,7 @@ def tail_interval(
     tail = (1 - as_confidence(confidence)) / (2 if either else 2 * math.e)
     wide = np.maximum(most - least, np.finfo(np.float64).tiny)
     number = reports * np.clip((mean - least) / wide, 0, 1)
-    # Rounded outwards; a number that is whole but for the rounding of floats is that number.
+    # Rounded outwards; a number that is whole except for the rounding of floats is that number.
     whole = np.abs(number - np.rint(number)) < 1e-6
     below, above = (np.where(whole, np.rint(number), cut(number)) for cut in (np.floor, np.ceil))
     low, high = _lower_end(below, reports, tail), 1 - _lower_end(reports - above, reports, tail)
@@ -178,7 +181,9 @@ def bootstrap(
 
 
 def _largest_deviation(drawn: Floats, centre: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """As many standard errors to either side, for every secret, as hold a share ``confidence`` of the draws altogether."""
+    """Return the number of standard errors to either side, for every secret, that hold a share ``confidence`` of the
+    draws altogether.
+    """
     away = np.abs(drawn - centre)
     errors = np.sqrt((away**2).mean(axis=0))
     # A secret that no draw moves has no errors, and stays where it is.
@@ -188,7 +193,7 @@ def _largest_deviation(drawn: Floats, centre: Floats, confidence: float) -> tupl
 
 
 def shared_confidence(confidence: float, intervals: int) -> float:
-    """The confidence of each of so many intervals, at which all of them hold together at ``confidence`` (Bonferroni).
+    """Return the confidence of each interval, at which all of them hold together at ``confidence`` (Bonferroni).
 
     >>> shared_confidence(0.95, 10)
     0.995
@@ -202,10 +207,12 @@ def shared_confidence(confidence: float, intervals: int) -> float:
 
 
 def needs_tails(reports: int, confidence: float, either: bool) -> bool:
-    """Whether a joint interval takes :func:`tail_interval`: where it is exact, and where the normal law has too few reports."""
+    """Return whether a joint interval takes :func:`tail_interval`: where it is exact, and where the normal law has too
+    few reports.
+    """
     return reports <= MOST_EXACT and (either or reports < FEW * quantile(confidence) ** 2)
 
 
 def quantile(confidence: float) -> float:
-    """How many standard errors an interval of this confidence reaches to either side."""
+    """Return the number of standard errors that an interval of this confidence reaches to either side."""
     return -NormalDist().inv_cdf((1 - as_confidence(confidence)) / 2)

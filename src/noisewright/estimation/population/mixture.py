@@ -12,12 +12,12 @@ mechanism that made it, a :class:`Mixture` sorts a batch by these names and coun
 >>> [(part.name, part.reports, part.promise) for part in mixture.parts]
 [('cards', 1000, 'epsilon = 1.0986 per unit of discrete'), ('dice', 1000, 'epsilon = 0.4055 per unit of discrete')]
 
-All mechanisms must be about the same secrets, and the estimate takes it that those who used one of them are as the others are:
-that the choice of a mechanism does not depend on the secret. The name of the mechanism is told in the clear, and no mechanism
-hides it.
+All mechanisms must be about the same secrets, and the estimate takes it that those who used one of them are as the
+others are: that the choice of a mechanism does not depend on the secret. The name of the mechanism is released
+unchanged, and no mechanism hides it.
 
-**Every report keeps the promise of its own mechanism**; the mixture as a whole promises no more than the weakest of them, and
-several reports of one person add up.
+**Every report keeps the guarantee of its own mechanism**; the mixture as a whole guarantees no more than the weakest of
+them, and several reports of one person add up.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class Part:
 
     name: str
     maker: Model | Oracle
-    """How the reports came about; frequency oracles are counted by what their reports support."""
+    """Origin of the reports; frequency oracles are counted by the values that their reports support."""
     rows: int = 0
     """The rows that were counted, whether they are reports of the mechanism or not."""
     counted: Counts | Support | None = None
-    """What was found, once the mixture has a result; None for a mechanism without rows."""
+    """Counts, once the mixture has a result; None for a mechanism without rows."""
     _tally: Tally | SupportTally = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -72,7 +72,7 @@ class Part:
 
     @property
     def promise(self) -> str | None:
-        """What was promised to those who gave these reports, where it is known."""
+        """Guarantee to the people who gave these reports, where it is known."""
         return self.maker.promise if isinstance(self.maker, Model) else str(self.maker.guarantee)
 
     @property
@@ -88,7 +88,7 @@ class Part:
         return 0 if found is None else found.dropped if isinstance(found, Counts) else found.outside
 
     def finish(self, outside: str) -> None:
-        """Take what was counted as the result."""
+        """Take the counts as the result."""
         self.counted = self._tally.result(outside) if self.rows else None
 
 
@@ -96,8 +96,9 @@ class Mixture:
     """Reports of several mechanisms about the same secrets.
 
     ``mechanisms`` maps names to mechanisms, channels, certificates or models; one of them may have several names.
-    ``within`` is the range of the secrets for those that do not tell it. Either all of them are counted by their outputs,
-    or all are frequency oracles (unary encoding, local hashing, subset selection), which are counted by support.
+    ``within`` is the range of the secrets for mechanisms that do not state it. Either all of them are counted by their
+    outputs, or all are frequency oracles (unary encoding, local hashing, subset selection), which are counted by
+    support.
     """
 
     def __init__(self, mechanisms: Mapping[str, Any], within: Any = None) -> None:
@@ -124,7 +125,7 @@ class Mixture:
     def split(self, by: pa.Array, times: NDArray[np.int64] | None = None) -> Iterator[tuple[Part, NDArray[np.bool_]]]:
         """Whose rows are whose, by a column of names: each mechanism that is named, with a mask of its rows.
 
-        Names are compared as text, as a command line gives them: whole numbers in their plain spelling, ``true`` and ``false``.
+        Names are compared as text, as a command line gives them: integers in their plain form, ``true`` and ``false``.
         """
         places = pc.fill_null(pc.index_in(_text(by), value_set=self._names), -1).to_numpy(zero_copy_only=False)
         strange = places < 0
@@ -135,9 +136,10 @@ class Mixture:
                 yield part, rows
 
     def result(self, outside: str = "refuse") -> tuple[list[Counts | Support], list[Model | Oracle]]:
-        """What was counted of each mechanism that has reports, and those mechanisms.
+        """Return the counts of each mechanism that has reports, and those mechanisms.
 
-        Reports that are no outputs of their mechanism, and rows that name none, are refused; ``outside="drop"`` leaves them out.
+        Reports that are not outputs of their mechanism, and rows that name none, are rejected; ``outside="drop"``
+        leaves them out.
         """
         one_of(outside, "outside", ("refuse", "drop"))
         rows = sum(part.rows for part in self.parts)
@@ -170,7 +172,7 @@ class Mixture:
 
     @property
     def promise(self) -> str | None:
-        """What each report promises: one sentence where all promise the same, otherwise one for each mechanism."""
+        """Guarantee of each report: one sentence where all guarantee the same, otherwise one for each mechanism."""
         used = [part for part in self.parts if part.rows]
         if len({part.promise for part in used}) == 1:
             return used[0].promise

@@ -1,4 +1,4 @@
-r"""From a mechanism to what an estimator needs: its operator, its secrets, and its outputs to be counted.
+r"""Models for an estimator made from a mechanism: its operator, its secrets, and its outputs to be counted.
 
 :func:`model_of` takes a mechanism, a channel, a certificate (which a file holds), or a model. Structure is kept where
 there is some: randomised response, the geometric and the planar geometric on a grid need no matrix, however many
@@ -63,7 +63,7 @@ Within = tuple[int, int] | tuple[tuple[int, int], tuple[int, int]] | None
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """How reports come about: ``operator`` from secrets to outputs, and the names of both."""
+    """Model of the origin of reports: ``operator`` from secrets to outputs, and the names of both."""
 
     name: str
     operator: Operator
@@ -74,8 +74,9 @@ class Model:
 
 
 def model_of(thing: Any, within: Any = None) -> Model:
-    """The model of a mechanism, a channel or a certificate; ``within`` is the range of the secrets where it does not
-    tell them."""
+    """Return the model of a mechanism, a channel or a certificate; ``within`` is the range of the secrets where it does
+    not state them.
+    """
     if isinstance(thing, Model):
         return _no_range(thing, within)
     if isinstance(thing, Certificate):
@@ -101,7 +102,9 @@ def model_of(thing: Any, within: Any = None) -> Model:
 
 
 def models_of(things: Sequence[Any], within: Any = None) -> list[Model]:
-    """Models of mechanisms in one data set; ``within`` is for those among them that do not tell their secrets."""
+    """Return models of mechanisms in one data set; ``within`` is for mechanisms among them that do not state their
+    secrets.
+    """
     if within is None or len(things) == 1:
         found = [model_of(thing, within) for thing in things]
     else:
@@ -149,7 +152,7 @@ def independent(*mechanisms: Any) -> Model:
 
 
 class _Combined(Sequence[Hashable]):
-    """All combinations of labels, row by row, made when they are looked at."""
+    """All combinations of labels, row by row, made on access."""
 
     def __init__(self, parts: Sequence[Sequence[Hashable]]) -> None:
         self.parts = [tuple(part) if not isinstance(part, range) else part for part in parts]
@@ -172,7 +175,7 @@ class _Combined(Sequence[Hashable]):
 
 
 def _known(thing: Any) -> Model | None:
-    """The model of a mechanism that tells its secrets; None for one that needs their range."""
+    """Return the model of a mechanism that states its secrets; None for one that needs their range."""
     try:
         return model_of(thing)
     except NoChannelError:

@@ -56,7 +56,7 @@ ROUNDING = 1e-9
 """A share of a block is a sum of floats."""
 
 HARDLY = 0.5
-"""From this standard error on, a 95 % interval covers all shares there are."""
+"""Standard error from which a 95 % interval covers all possible shares."""
 
 
 def as_oracles(things: Sequence[object]) -> list[Oracle] | None:
@@ -87,8 +87,9 @@ def variance(
     ``population="sampled"``: people are drawn from a population with that share. ``"fixed"``: it is the share among the people
     who report, and only their coins are random.
 
-    For Hadamard response it also depends on ``block``, the share of all categories in the category's block, itself included: a
-    common category beside it adds noise. Without it, all others are taken to be equally common, and the block to be full.
+    For Hadamard response it also depends on ``block``, the share of all categories in the category's block, itself
+    included: a common category in the same block adds noise. Without it, all others are taken to be equally common, and
+    the block to be full.
     """
     one_of(population, "population", ("sampled", "fixed"))
     if not is_whole(reports) or reports < 1:
@@ -101,7 +102,7 @@ def variance(
         mass = _block_share(f, block, oracle)
         second = (
             mass * (p + q) + (1 - mass) * 2 * q
-        ) / lift**2  # of what one report adds, which is 0 or 1/lift in size
+        ) / lift**2  # of the summand of one report, which is 0 or 1/lift in size
         return np.asarray((second - (f if population == "fixed" else f**2)) / int(reports))
     if block is not None:
         raise ParameterError("only Hadamard response has blocks; leave block out.")
@@ -121,12 +122,14 @@ class SupportTally:
         self._found = Support(np.zeros(len(oracle.categories), dtype=np.int64), 0)
 
     def add(self, reports: Any) -> None:
-        """Count a batch of reports, or add what was counted of one."""
+        """Count a batch of reports, or add the counts of one."""
         counted = self._checked(reports) if isinstance(reports, Support) else self.oracle.support(reports)
         self._found = self._found + counted
 
     def result(self, outside: str = "refuse") -> Support:
-        """What was counted; refused if some are no reports of this mechanism, unless they are to be dropped."""
+        """Return the counts; raise an error if some are not reports of this mechanism, unless they should be
+        dropped.
+        """
         one_of(outside, "outside", ("refuse", "drop"))
         found = self._found
         if not found.reports and not found.outside:
@@ -165,7 +168,7 @@ class Combined:
     reports: int
     dropped: int
     groups: Sequence[tuple[float, Support, Oracle]]
-    """What was counted of each oracle, and its weight in the average."""
+    """Counts of each oracle, and its weight in the average."""
 
     @property
     def probabilities(self) -> Floats:
@@ -174,7 +177,9 @@ class Combined:
 
     @property
     def alike(self) -> float:
-        """So many reports of those that count most vary as much as all of them do: the others may hardly matter."""
+        """Number of the reports with most weight that would vary as much as all of them do: the others may hardly
+        matter.
+        """
         counts = [
             (support.reports, weight / support.reports / _probabilities(o)[2]) for weight, support, o in self.groups
         ]
@@ -183,7 +188,7 @@ class Combined:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader of the shares alone should know."""
+        """Warnings for a reader of the shares alone."""
         worst = float(self.standard_errors.max())
         if worst < HARDLY:
             return ()
@@ -214,8 +219,8 @@ class Combined:
 def combine(reports: Sequence[Any], oracles: Sequence[Oracle], outside: str = "refuse") -> Combined:
     """The shares behind the reports of several oracles over the same categories.
 
-    Each gives an unbiased estimate; they are averaged with weights in proportion to their precision for a rare category, which do
-    not depend on what was reported, so the average is unbiased too.
+    Each gives an unbiased estimate. They are averaged with weights in proportion to their precision for a rare
+    category, which do not depend on the reports, so the average is unbiased too.
     """
     if not oracles or len(reports) != len(oracles):
         raise ParameterError(f"a list of {len(oracles)} mechanisms needs a list of as many columns of reports.")

@@ -1,4 +1,4 @@
-"""What an estimate is: shares of the population with intervals, the certificate of the fit, and averages.
+"""Estimates: shares of the population with intervals, the certificate of the fit, and averages.
 
 :func:`noisewright.estimation.population.estimate.estimate` builds one.
 """
@@ -28,9 +28,9 @@ from noisewright.estimation.population.intervals import mean_interval
 __all__ = ["METHODS", "Average", "Estimate", "short_name"]
 
 METHODS = {"inversion": "unbiased and projected", "ibu": "by Bayesian updates", "mle": "the likeliest one"}
-"""How a population was estimated, in words."""
+"""Names of the methods of estimation, in words."""
 LEAST_GAP = 0.001
-"""A certified gap of less is not told from this one: no data could."""
+"""A smaller difference of certified gaps is ignored: no data could show it."""
 
 MOST_SHOWN = 20
 """Secrets that a notebook shows."""
@@ -74,7 +74,7 @@ class Estimate:
     joint: bool = False
     """Whether the intervals of all secrets hold together at ``confidence``, or each for its secret alone."""
     unbiased: Floats | None = None
-    """What matrix inversion gave before it was projected; only for that method."""
+    """Result of matrix inversion before its projection; only for that method."""
     trace: tuple[TracePoint, ...] = ()
     _shares: Floats = field(default_factory=lambda: np.zeros(0))
     _operator: Operator | None = None
@@ -86,12 +86,12 @@ class Estimate:
 
     @property
     def counts(self) -> Floats:
-        """How many of those who reported hold each secret, by this estimate."""
+        """Estimated number of people who reported and hold each secret."""
         return self.probabilities * self.reports
 
     @property
     def scope(self) -> str:
-        """What the intervals are about, in words."""
+        """Meaning of the intervals, in words."""
         return "for all secrets together" if self.joint else "each for one secret alone"
 
     @property
@@ -165,7 +165,7 @@ class Estimate:
         return card("Estimate", facts, ("secret", "share", *interval), rows)
 
     def certificate(self) -> str:
-        """How far the estimate is from the best likelihood, in words."""
+        """Describe the distance of the estimate from the best likelihood, in words."""
         if self.likelihood is None:
             return "unbiased from counts of support, then projected; no likelihood is computed"
         if math.isinf(self.likelihood):
@@ -216,7 +216,7 @@ def _s(count: int) -> str:
 
 
 def short_name(secret: Any, most: int = 30) -> str:
-    """A secret's name, safe to show; a long one without its middle, as names are often told apart by their ends.
+    """Return a secret's name, safe to show; a long one without its middle, as names often differ in their ends.
 
     >>> short_name("the first of two long names: alpha"), short_name("the first of two long names: omega")
     ('the first of t...names: alpha', 'the first of t...names: omega')
@@ -228,7 +228,7 @@ def short_name(secret: Any, most: int = 30) -> str:
 
 
 def _width(text: str) -> int:
-    """How many columns a text takes: East Asian characters take two, marks on others none."""
+    """Return the number of columns of a text: East Asian characters take two, marks on others none."""
     return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
 
 

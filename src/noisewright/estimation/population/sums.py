@@ -1,4 +1,4 @@
-r"""How many secrets are of a sort: linear estimates whose intervals count what may be left of bias, whatever the population.
+r"""Numbers of secrets of a sort: linear estimates whose intervals include the remaining bias, whatever the population.
 
 A secret ``x`` counts ``g(x)`` for a sort, 1 or 0, or something between for a sort without sharp ends. A report ``y`` is made
 to count ``w(y)`` instead, with weights that nearly undo the mechanism ``M``: the mean of ``w`` over the reports is then off by
@@ -7,12 +7,13 @@ to count ``w(y)`` instead, with weights that nearly undo the mechanism ``M``: th
 
 for every population ``p``, skewed, heaped or all of one value. ``w`` solves a least-squares problem with a ridge, which trades
 ``b`` for variance and depends on the mechanism and the number of reports alone. Where ``M`` can be undone (categories), ``b`` is
-0. The interval is that of a mean over reports (:mod:`~noisewright.estimation.population.intervals`), all sorts together, and
-``b`` longer at either end. Given the secrets, reports are independent and not alike, which makes their mean vary less than the
-interval allows for: it covers for the very table that was reported, and for a population that it was drawn from.
+0. The interval is the interval of a mean over reports (:mod:`~noisewright.estimation.population.intervals`), all sorts
+together, and ``b`` longer at either end. Given the secrets, reports are independent and not alike, which makes their
+mean vary less than the interval allows for: it covers for the very table that was reported, and for a population that
+it was drawn from.
 
-Sharp ends cost most: noise leaves nothing to tell a secret just below an end from one just above it, and no honest interval
-is short. :func:`soft_bars` gives sorts that blend into each other at their ends.
+Sharp ends cost most: noise hides whether a secret is just below an end or just above it, and no honest interval is
+short. :func:`soft_bars` gives sorts that blend into each other at their ends.
 
 >>> coin = np.array([[0.75, 0.25], [0.25, 0.75]])
 >>> found = sums_of(coin, np.eye(2), np.array([400, 600]))
@@ -44,7 +45,9 @@ RIDGES = np.logspace(0, -15, 16)
 """The ridges that are tried, as shares of the largest squared singular value."""
 
 WEARY = 3.0
-"""How many times its size bias counts in the choice of a ridge: an estimate is to be right, not only its interval."""
+"""Multiple of its size at which bias counts in the choice of a ridge: an estimate should be right, not only its
+interval.
+"""
 
 
 @dataclass(frozen=True)
@@ -66,11 +69,11 @@ def sums_of(
     among: int | None = None,
     ordered: bool = False,
 ) -> Sums:
-    """What secrets count for on average, from counts of reports; all intervals hold at once with the ``confidence``.
+    """Return the average weight of secrets, from counts of reports; all intervals hold at once with the ``confidence``.
 
-    ``channel`` and ``worth`` have a row for each secret: the chances of its reports, and what it counts for in each sum.
-    ``among``: of how many sorts these were chosen by looking at the reports. ``ordered``: rows are places on a line, and what
-    lies between two of them is a secret as well; the curvature of what is left of bias bounds it there.
+    ``channel`` and ``worth`` have a row for each secret: the probabilities of its reports, and its weight in each sum.
+    ``among``: of how many sorts these were chosen by looking at the reports. ``ordered``: rows are points on a line,
+    and points between two of them are secrets as well; the curvature of the remaining bias bounds it there.
     """
     reports = int(counts.sum())
     shares = counts / reports
@@ -89,7 +92,9 @@ def sums_of(
 
 
 def _weights(channel: Floats, worth: Floats, reach: float, ordered: bool) -> tuple[Floats, Floats]:
-    """Weights of reports for each sum, and what they leave of bias: by the ridge that makes the interval shortest."""
+    """Return weights of reports for each sum, and their remaining bias: by the ridge that makes the interval
+    shortest.
+    """
     usual = channel.mean(axis=0)
     # Reports that are rare among all secrets may be frequent in one table: they get no large weights either.
     scale = np.sqrt(usual + usual.mean() / 10)
@@ -123,7 +128,8 @@ def _bias(left: Floats, ordered: bool) -> Floats:
 
 
 def soft_bars(places: ArrayLike, edges: ArrayLike, blend: float) -> Floats:
-    """What a secret at each place counts for in each bar: 1 inside, and near an edge partly for the bar beside it.
+    """Return the weight of a secret at each point in each bar: 1 inside, and near an edge partly in the neighbouring
+    bar.
 
     ``blend`` is the width around each inner edge over which one bar passes into the next, as a cosine does; the outermost bars
     hold everything beyond. The bars of a place sum to 1.

@@ -1,4 +1,4 @@
-"""What people have at hand to draw lots with: coins, dice, cards and spinners, their outcomes, and how to speak of them.
+"""Instruments with which people draw lots: coins, dice, cards and spinners, their outcomes, and the words for them.
 
 An instrument has a few *outcomes*, each with a number of equally likely cases. A rule gives every outcome an action: answer
 truthfully, or say a given answer. :func:`ranges` cuts the outcomes into runs of given numbers of cases where that is
@@ -35,7 +35,7 @@ class Instrument:
     name: str
     family: Family
     act: str
-    """What the respondent does, as the first sentence of the instruction."""
+    """Action of the respondent, as the first sentence of the instruction."""
     outcomes: tuple[str, ...]
     effort: int
     """A rank: the smaller, the less there is to bring along or to explain."""
@@ -46,7 +46,7 @@ class Instrument:
 
     @property
     def cases(self) -> int:
-        """How many equally likely cases there are."""
+        """Number of equally likely cases."""
         return sum(self.weights) if self.weights else len(self.outcomes)
 
     def in_words(self, run: Sequence[int]) -> str:
@@ -58,7 +58,8 @@ class Instrument:
 
 
 def ranges(instrument: Instrument, sizes: Sequence[int]) -> tuple[tuple[int, ...], ...] | None:
-    """The outcomes that get each action when the actions need so many cases; None if no choice of outcomes gives them.
+    """Return the outcomes that get each action, given the number of cases that actions need; None if no choice of
+    outcomes gives them.
 
     Outcomes of one case each are taken in order, so that each action has a run of them.
     """
@@ -75,7 +76,9 @@ def ranges(instrument: Instrument, sizes: Sequence[int]) -> tuple[tuple[int, ...
 
 @lru_cache(maxsize=4096)
 def _parts(weights: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...] | None:
-    """Which outcomes make up each size, if any do; of several ways the one that leaves the first outcomes to the first action."""
+    """Return the outcomes that make up each size, if any do; among several ways the one that leaves the first outcomes
+    to the first action.
+    """
     for actions in product(range(len(sizes)), repeat=len(weights)):
         parts = tuple(tuple(i for i, a in enumerate(actions) if a == action) for action in range(len(sizes)))
         if all(sum(weights[i] for i in part) == size for part, size in zip(parts, sizes, strict=True)):

@@ -6,11 +6,11 @@ delta)``-private for the discrete metric if and only if ``(1 - delta)/(q + m - 1
 (m-1) q))``. The left end lies least often of all private mechanisms
 (:func:`noisewright.optimality.extreme.response.optimal_response` draws from it, proved).
 
-**Sufficient sets.** For two neighbouring databases only the outputs that are likelier under the first can break the
-promise; where the normaliser is the same for both, those with equal utility difference stand or fall together, and with
-``delta = 0`` each such *level* decides for itself. Ties are decided exactly: for rational utilities two sums of
-exponentials are equal only if they have the same terms (Lindemann and Weierstrass), so no rounding makes an output likelier
-that is not.
+**Sufficient sets.** For two neighbouring databases only the outputs that are more likely under the first can break the
+guarantee; where the normaliser is the same for both, those with equal utility difference stand or fall together, and
+with ``delta = 0`` each such *level* decides for itself. Ties are decided exactly: for rational utilities two sums of
+exponentials are equal only if they have the same terms (Lindemann and Weierstrass), so no rounding makes an output more
+likely that is not.
 
 >>> low, high = response_range(4, epsilon="0.6931471805599453", delta="0.1")
 >>> round(low, 6), round(high, 6)
@@ -84,10 +84,10 @@ def utility_channel(utilities: ArrayLike) -> Channel:
 
 @dataclass(frozen=True)
 class SufficientSet:
-    """The outputs that are likelier under the first of two databases, and the levels they fall into."""
+    """The outputs that are more likely under the first of two databases, and the levels they fall into."""
 
     outputs: tuple[int, ...]
-    """If the promise holds for every subset of these it holds for every event."""
+    """Events that suffice: if the guarantee holds for every subset of these it holds for every event."""
     levels: tuple[tuple[Fraction, tuple[int, ...]], ...]
     """Each difference ``u(d, x) - u(d', x)``, smallest first, and the outputs that have it."""
     constant: bool
@@ -113,7 +113,7 @@ def sufficient_set(utilities: Utilities, first: int, second: int) -> SufficientS
 
 
 def _larger(first: list[Fraction], second: list[Fraction]) -> bool:
-    """Whether the sum of ``e^a`` over the first exponents is larger than over the second."""
+    """Return whether the sum of ``e^a`` over the first exponents is larger than over the second."""
     left, right = Counter(first), Counter(second)
     left, right = left - right, right - left
     if not left or not right:
@@ -199,7 +199,7 @@ class ResponseDesign:
 
     @property
     def collapsed(self) -> Design:
-        """What it is for one category against all others: a binary design, which has the variance of that share."""
+        """The design for one category against all others: a binary design, which has the variance of that share."""
         return binary(1 - self.lie, self.keep)
 
     def estimate(self, counts: ArrayLike) -> Floats:
@@ -208,7 +208,9 @@ class ResponseDesign:
         return np.asarray((given / given.sum() - float(self.lie)) / self._slope())
 
     def covariance(self, shares: ArrayLike, respondents: int = 1) -> Floats:
-        """The covariance matrix of the estimate: that of a multinomial sample of answers, stretched."""
+        """Return the covariance matrix of the estimate: the covariance of a multinomial sample of answers,
+        stretched.
+        """
         pi, size = as_shares(shares, self.categories), as_respondents(respondents)
         answers = float(self.lie) + self._slope() * pi
         return np.asarray((np.diag(answers) - np.outer(answers, answers)) / (size * self._slope() ** 2))
@@ -221,7 +223,7 @@ class ResponseDesign:
 
 
 def _factor(budget: Fraction) -> Fraction:
-    """A fraction just below ``e^epsilon``: what is private with it is private."""
+    """A fraction just below ``e^epsilon``: a design that is private with it is private."""
     return _over(exp_bounds(budget, BITS)[0])
 
 

@@ -8,9 +8,9 @@ pi D``, so from ``N`` yes answers of ``n`` the share is estimated as
           \operatorname{Var}\hat\pi = \frac{\pi(1-\pi)}{n}
              + \frac{\pi p_{11}(1-p_{11}) + (1-\pi) p_{00}(1-p_{00})}{n D^2}.
 
-The first part of the variance is that of the sample, and is not there when the whole population is asked; the second is
-what the randomisation costs. The estimate is unbiased. It can fall outside ``[0, 1]``; the nearest end is then the
-likeliest share, and ``clip=True`` gives that, at the price of a bias.
+The first part of the variance belongs to the sample, and is not there when the whole population is asked; the second is
+the cost of the randomisation. The estimate is unbiased. It can fall outside ``[0, 1]``; the nearest end is then the
+most likely share, and ``clip=True`` gives that, at the cost of a bias.
 
 **Guarantee.** A design is exact (its probabilities are fractions), and :meth:`Design.chances` decides which ``(epsilon,
 delta)`` it has. Estimating is post-processing and changes nothing about it.
@@ -57,7 +57,7 @@ __all__ = [
 ANSWERS = ("no", "yes")
 
 LEAST_SEPARATION = Fraction(1, 1 << 500)
-"""Designs that tell less than this have a variance that no float can hold."""
+"""Designs that reveal less than this have a variance that no float can hold."""
 
 MOST_RESPONDENTS = 10**12
 """More respondents than there are people: beyond this many, quantiles in floats are not exact any more."""
@@ -86,12 +86,12 @@ class Design:
 
     @property
     def separation(self) -> Fraction:
-        """``D = p00 + p11 - 1``: how much likelier a yes is under the truth yes; 0 tells nothing."""
+        """``D = p00 + p11 - 1``: how much more likely a yes is under the truth yes; at 0 the answer reveals nothing."""
         return self.p00 + self.p11 - 1
 
     @property
     def swapped(self) -> Design:
-        """Yes and no in each other's place: its variance at ``pi`` is that of this design at ``1 - pi``."""
+        """Design with yes and no exchanged: its variance at ``pi`` is the variance of this design at ``1 - pi``."""
         return Design(self.p11, self.p00)
 
     @property
@@ -101,11 +101,11 @@ class Design:
 
     @property
     def discloses(self) -> bool:
-        """Whether some answer is given under one truth only, so that it gives that truth away for certain."""
+        """Return whether some answer is given under one truth only, so that it gives that truth away for certain."""
         return self.chances().discloses()
 
     def chances(self) -> Chances:
-        """The exact table of probabilities, which knows its privacy."""
+        """Return the exact table of probabilities, with its privacy."""
         rows = ((self.p00, 1 - self.p00), (1 - self.p11, self.p11))
         return Chances.of(rows, ANSWERS, ANSWERS)
 
@@ -175,7 +175,9 @@ def binary(p00: Exact, p11: Exact) -> Design:
 
 
 def warner(truth: Exact) -> Design:
-    """Warner's design: everybody tells the truth with the same probability, not 1/2; it and its rest to 1 are equivalent."""
+    """Build Warner's design: everyone answers truthfully with the same probability, not 1/2; it and its rest to 1 are
+    equivalent.
+    """
     return binary(truth, truth)
 
 

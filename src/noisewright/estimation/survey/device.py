@@ -2,14 +2,14 @@ r"""A randomising device that people can use, with its privacy proved: forced re
 
 The respondent draws lots in private. Some outcomes mean: answer truthfully. Every other outcome means: say this answer,
 whatever the truth is. If ``a`` of ``N`` equally likely cases mean the truth and ``f_y`` of them mean the answer ``y``,
-answer ``y`` has probability ``(f_y + a)/N`` for those with truth ``y`` and ``f_y/N`` for all others: whole numbers of
-cases, nothing rounded. Every binary design with ``p00 + p11 >= 1`` is of this form.
+answer ``y`` has probability ``(f_y + a)/N`` for those with truth ``y`` and ``f_y/N`` for all others: integers of cases,
+nothing rounded. Every binary design with ``p00 + p11 >= 1`` is of this form.
 
-**Guarantee.** ``(epsilon, delta)`` for the discrete metric, proved in whole numbers against lower bounds of ``e^epsilon``
+**Guarantee.** ``(epsilon, delta)`` for the discrete metric, proved in integers against lower bounds of ``e^epsilon``
 when a device is built, and again by anyone from its certificate. It is about the device as described: a fair one, and
 respondents who follow it.
 
-:func:`best_device` finds the whole numbers with the least variance for one instrument, :func:`devices` for every instrument.
+:func:`best_device` finds the integers with the least variance for one instrument, :func:`devices` for every instrument.
 
 >>> device = best_device(instrument("a die"), ("no", "yes"), epsilon="1.7", prevalence="0.1")
 >>> print(device.instruction())
@@ -69,7 +69,7 @@ Split = tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Device(BaseMechanism):
-    """A device with a proved guarantee; build it with :func:`best_device`, or directly from whole numbers of cases."""
+    """A device with a proved guarantee; build it with :func:`best_device`, or directly from integers of cases."""
 
     instrument: Instrument
     answers: tuple[Hashable, ...]
@@ -103,7 +103,7 @@ class Device(BaseMechanism):
 
     @property
     def name(self) -> str:
-        """What it is called in certificates."""
+        """Name in certificates."""
         return f"survey device: {self.instrument.name}"
 
     @property
@@ -113,29 +113,29 @@ class Device(BaseMechanism):
 
     @property
     def smallest_epsilon(self) -> float:
-        """The epsilon that it really has with this delta; at most the one that was asked for."""
+        """Tight epsilon with this delta; at most the requested one."""
         return self.chances().smallest_epsilon(self.delta)
 
     @property
     def design(self) -> Design:
-        """What it is for the last answer, yes, against all others; more than two answers have it all alike."""
+        """Design for the last answer, yes, against all others; more than two answers have it all alike."""
         return self.design_of(self.answers[-1])
 
     def design_of(self, answer: Hashable) -> Design:
-        """What it is for one answer against all others: the variance of that answer's share."""
+        """Return the design for one answer against all others: the variance of that answer's share."""
         if answer not in self.answers:
             raise ParameterError("name one of the answers of this device.")
         return _design(*self.cases(), place=self.answers.index(answer))
 
     def chances(self) -> Chances:
-        """The whole numbers of cases for each truth and each answer."""
+        """The integers of cases for each truth and each answer."""
         total, truth, forced = self.cases()
         size = range(len(self.answers))
         rows = tuple(tuple(forced[y] + (truth if x == y else 0) for y in size) for x in size)
         return Chances(rows, total, self.answers, self.answers)
 
     def rules(self) -> list[tuple[str, str]]:
-        """The outcomes, and what a respondent who gets one of them does."""
+        """Outcomes, and the action of a respondent who gets one of them."""
         runs = ranges(self.instrument, (self.truth, *self.forced)) or ()
         actions = ["answer truthfully."]
         if self.instrument.second:
@@ -145,7 +145,7 @@ class Device(BaseMechanism):
         return [(self.instrument.in_words(run), action) for run, action in zip(runs, actions, strict=True) if run]
 
     def instruction(self) -> str:
-        """What an interviewer reads out."""
+        """Return the text that an interviewer reads out."""
         lines = [f"{outcome[:1].upper()}{outcome[1:]}: {action}" for outcome, action in self.rules()]
         return "\n".join([self.instrument.act, *lines])
 
@@ -166,7 +166,7 @@ class Device(BaseMechanism):
         return self._labels.decode(np.where(drawn < truth, codes, said), form)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The whole numbers of cases, which prove the guarantee."""
+        """The integers of cases, which prove the guarantee."""
         return self.chances().certificate(self.name, epsilon=self.epsilon, delta=self.delta, simulated=rng is not None)
 
     def certificate_by_hand(self) -> Certificate:
@@ -215,7 +215,7 @@ def best_device(
 ) -> Device | None:
     """The device of one instrument with the least variance (the largest over all prevalences if none is given).
 
-    None if it has none: every split of its cases that tells anything breaks the promise, or some answer would give the truth
+    None if it has none: every informative split of its cases breaks the guarantee, or some answer would give the truth
     away and that is not allowed. More than two answers are said equally often whatever the truth.
     """
     if not isinstance(tool, Instrument):
@@ -297,14 +297,16 @@ def _splits(tool: Instrument, size: int, region: Region, disclosing: bool) -> It
 
 
 def _allowed(cases: int, no: int, region: Region, least: int, most: int) -> range:
-    """The forced yes cases that are private beside so many forced no cases: from the fewest that are."""
+    """Return the forced yes cases that are private together with the given number of forced no cases: from the fewest
+    that are.
+    """
     spare = cases * (1 - region.delta)
     fewest = max(spare - region.factor * no, (spare - no) / region.factor)
     return range(max(least, math.ceil(fewest)), most + 1)
 
 
 def _heard(text: str) -> str:
-    """What is left of an answer when it is spoken: capitals, spaces and ways to write an accent cannot be heard."""
+    """Return an answer as it is heard: capitals, spaces and ways to write an accent cannot be heard."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 

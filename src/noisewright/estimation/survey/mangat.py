@@ -1,13 +1,14 @@
 r"""Mangat's idea for several categories, one of them harmless: who has that one answers at random, all others truthfully.
 
-With ``m`` categories, the first of them harmless, ``P(answer 1) = pi_1/m`` and ``P(answer j) = pi_j + pi_1/m``. So from
-counts ``N`` of ``n`` answers ``pi_1 = m N_1/n`` and ``pi_j = (N_j - N_1)/n``: unbiased, and the likeliest population if
-none of them is negative. Otherwise :meth:`SuperMangat.likeliest` pools the categories that are rarer than the harmless
-answer, which is exact.
+With ``m`` categories, the first of them harmless, ``P(answer 1) = pi_1/m`` and ``P(answer j) = pi_j + pi_1/m``.
+Therefore, from counts ``N`` of ``n`` answers ``pi_1 = m N_1/n`` and ``pi_j = (N_j - N_1)/n``: unbiased, and the most
+likely population if none of them is negative. Otherwise :meth:`SuperMangat.likeliest` pools the categories that are
+rarer than the harmless answer, which is exact.
 
-**Not differentially private.** Two sensitive categories never give the same answer, so for ``m >= 3`` a ``delta`` of 1 is
-needed, whatever epsilon (1/2 for ``m = 2``, where it is Mangat's design with probability 1/2). What protects respondents is
-only that an answer may come from somebody harmless: :meth:`SuperMangat.violation` says how likely it does not.
+**Not differentially private.** Two sensitive categories never give the same answer, so for ``m >= 3`` a ``delta`` of 1
+is needed, whatever epsilon (1/2 for ``m = 2``, where it is Mangat's design with probability 1/2). What protects
+respondents is only that an answer may come from someone harmless: :meth:`SuperMangat.violation` says how likely it does
+not.
 
 >>> drugs = SuperMangat(("none", "cannabis", "opioids"))
 >>> drugs.estimate([300, 380, 320]).round(3).tolist()
@@ -54,7 +55,9 @@ class SuperMangat:
 
     @property
     def smallest_delta(self) -> float:
-        """The delta that it needs at any epsilon: 1/2 for two categories, 1 for more. It is no private mechanism."""
+        """The delta that it needs at any epsilon: 1/2 for two categories, 1 for more. It does not satisfy differential
+        privacy.
+        """
         return 0.5 if len(self.categories) == 2 else 1.0
 
     def channel(self) -> Channel:
@@ -104,7 +107,7 @@ class SuperMangat:
         return (m - 1) / size, (0.5 + 1 / m) ** 2 / size
 
     def violation(self, shares: ArrayLike, category: Hashable) -> float:
-        """The probability that somebody who answers a sensitive category really has it: it grows with their number."""
+        """The probability that someone who answers a sensitive category really has it: it grows with their number."""
         pi = as_shares(shares, len(self.categories))
         if category not in self.categories[1:]:
             raise ParameterError("name one of the sensitive categories, all but the first.")
@@ -116,7 +119,7 @@ class SuperMangat:
 
 
 def as_counts(counts: ArrayLike, size: int) -> Floats:
-    """Counts of answers, one for each category: whole numbers, not all 0."""
+    """Counts of answers, one for each category: integers, not all 0."""
     try:
         raw = np.asarray(counts)
     except ValueError:  # lists of several lengths

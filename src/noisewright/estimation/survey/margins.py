@@ -62,7 +62,7 @@ def margin_of_error(variance: float, confidence: Exact = "0.95", method: Method 
 
 
 class TooManyError(ParameterError):
-    """A margin for which nobody could ask enough respondents."""
+    """A margin for which no one could ask enough respondents."""
 
 
 def respondents_for(variance: float, margin: Exact, confidence: Exact = "0.95", method: Method = "normal") -> int:
@@ -108,7 +108,7 @@ def share_interval(
 
 
 def as_confidence(confidence: Exact) -> float:
-    """A confidence above 0 and below 1."""
+    """A confidence greater than 0 and below 1."""
     confidence = float(as_fraction(confidence, "confidence"))
     if not 0 < confidence < 1:
         raise ParameterError(f"confidence must be above 0 and below 1, such as 0.95, not {confidence:g}.")

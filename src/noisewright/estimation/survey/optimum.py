@@ -66,7 +66,7 @@ class Optimum:
     region: Region
     prevalence: Fraction | None
     variance: float
-    """At the prevalence, or the largest over all prevalences where none was given."""
+    """Variance at the prevalence, or the largest over all prevalences where none was given."""
     why: str
 
 
@@ -138,7 +138,9 @@ def _h(region: Region) -> Fraction:
 
 
 def _branch(region: Region, share: Fraction | None, disclosing: bool, whole_population: bool) -> tuple[Branch, str]:
-    """Which corner is best, and why; thresholds hold up to the last digits, and at a tie both corners are equally good."""
+    """Return the best corner, and why; thresholds hold up to the last digits, and at a tie both corners are equally
+    good.
+    """
     rare = None if share is None else min(share, 1 - share)
     if disclosing and region.delta >= LEAST_SEPARATION:
         if rare is None:
@@ -166,7 +168,7 @@ def _branch(region: Region, share: Fraction | None, disclosing: bool, whole_popu
 
 
 def _every(threshold: Fraction) -> str | None:
-    """A threshold that no rarer truth can be on the other side of is no number to tell."""
+    """A threshold that no rarer truth can be on the other side of is not worth reporting."""
     return None if 0 < threshold <= HALF else "with this epsilon and delta it is the best for every prevalence"
 
 

@@ -1,4 +1,4 @@
-r"""The ways to ask a sensitive question beside each other: what each costs, and the table that shows it.
+r"""Comparison of the ways to ask a sensitive question: what each costs, and the table that shows it.
 
 >>> shortened("an answer that is long"), shortened("no")
 ('an answer that…', 'no')
@@ -25,19 +25,19 @@ __all__ = ["Option", "options_table", "shortened"]
 
 @dataclass(frozen=True)
 class Option:
-    """One way to ask, beside the others."""
+    """One way to ask, compared with the others."""
 
     name: str
     design: Design
     epsilon: float
-    """What it really has with the delta that was asked for; infinite for a direct question."""
+    """Tight epsilon with the requested delta; infinite for a direct question."""
     variance: float
-    """For one respondent."""
+    """Variance for one respondent."""
     margin: float
     needed: int | None
-    """Respondents for the target margin; None without one, and where nobody could ask so many."""
+    """Respondents for the target margin; None without one, and where the number is not feasible."""
     violation: float | None
-    """The belief in the sensitive truth after the answer that speaks for it, at the guessed prevalence."""
+    """The belief in the sensitive truth after the answer that indicates it, at the guessed prevalence."""
 
 
 def options_table(plan: Survey) -> Table:
@@ -78,7 +78,7 @@ def options_table(plan: Survey) -> Table:
 
 
 def shortened(answer: Hashable, length: int = 16) -> str:
-    """An answer as a heading has room for it."""
+    """An answer shortened to the width of a heading."""
     text = str(answer)
     return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
 

@@ -1,13 +1,14 @@
-r"""Planning a survey on a sensitive question: a device that people can use, what it promises, and how exact the answer will be.
+r"""Planning a survey on a sensitive question: a device that people can use, its guarantee, and how exact the answer
+will be.
 
-``survey(epsilon=1, respondents=1000, prevalence=0.1)`` looks for coins, dice, cards or a spinner that keep the promise,
-proves it in whole numbers, and says what it costs against the best design there is. It recommends the handiest device whose
-variance is within ``tolerance`` (10 % more respondents) of that design, or the most accurate one if none is. One that gives
-truths away is recommended only where it was allowed and no other is good enough.
+``survey(epsilon=1, respondents=1000, prevalence=0.1)`` looks for coins, dice, cards or a spinner that keep the
+guarantee. It proves the guarantee in integers, and reports the cost against the best design that exists. It recommends
+the handiest device whose variance is within ``tolerance`` (10 % more respondents) of that design, or the most accurate
+one if none is. One that gives truths away is recommended only where it was allowed and no other is good enough.
 
-**Guarantee.** ``(epsilon, delta)`` for the discrete metric and every respondent, whatever the others say: respondents draw
-lots independently, so the promise for all answers together is that for one. Planning and estimating change nothing about
-it; the prevalence is a guess that only accuracy depends on.
+**Guarantee.** ``(epsilon, delta)`` for the discrete metric and every respondent, whatever the others say: respondents
+draw lots independently, so the guarantee for all answers together is that for one. Planning and estimating change
+nothing about it; the prevalence is a guess that only accuracy depends on.
 
 >>> plan = survey(epsilon=1, respondents=1000, prevalence="0.1")
 >>> print(plan.device.instruction())
@@ -86,12 +87,13 @@ def survey(
     whole_population: bool = False,
     tolerance: Exact = "0.1",
 ) -> Survey:
-    """Plan a survey of so many ``respondents``, or of as many as a ``target_margin`` needs.
+    """Plan a survey of the given number of ``respondents``, or of the number that a ``target_margin`` needs.
 
-    ``categories``: the possible answers, or how many; the last one of two is the sensitive one. ``prevalence``: a guess at its
-    share (of any one of more than two); without it everything holds for the worst one. ``device``: only ``coins``,
-    ``dice``, ``cards`` or a ``spinner``. ``whole_population``: everybody is asked, so no part of the error comes from
-    sampling. With ``allow_certain_disclosure`` answers may give the truth away to a share of at most ``delta``.
+    ``categories``: the possible answers, or how many; the last one of two is the sensitive one. ``prevalence``: a guess
+    at its share (of any one of more than two); without it everything holds for the worst one. ``device``: only
+    ``coins``, ``dice``, ``cards`` or a ``spinner``. ``whole_population``: everyone is asked, so no part of the error
+    comes from sampling. With ``allow_certain_disclosure`` answers may give the truth away to a share of at most
+    ``delta``.
     """
     budget, extra = check_promise(epsilon, delta)
     names = _answers(categories)
@@ -152,7 +154,7 @@ def _recommended(found: Sequence[Device], spreads: Sequence[float], limit: float
 
 @dataclass(frozen=True)
 class Shares:
-    """What a survey found: estimated shares and an interval for each, at the confidence of the plan."""
+    """Result of a survey: estimated shares and an interval for each, at the confidence of the plan."""
 
     shares: Mapping[Hashable, float]
     """Unbiased, so a share near 0 may come out below it."""
@@ -169,7 +171,7 @@ class Survey:
 
     device: Device
     ideal: Design
-    """The best design with this promise; for more than two answers the response that tells the truth most often."""
+    """The best design with this guarantee; for more than two answers the response that gives the truth most often."""
     why: str
     """Why no other one is better."""
     devices: tuple[Device, ...]
@@ -184,7 +186,7 @@ class Survey:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What every respondent is promised."""
+        """Guarantee to every respondent."""
         return self.device.guarantee
 
     @property
@@ -205,15 +207,17 @@ class Survey:
 
     @property
     def loss(self) -> float:
-        """What the device costs against the ideal with the same promise: the share of more respondents for one margin."""
+        """Cost of the device against the ideal with the same guarantee: share of more respondents for one margin."""
         least, own = self._spread(self.ideal), self._spread(self.device.design)
-        if least == 0:  # everybody is asked, and the answers leave no doubt
+        if least == 0:  # everyone is asked, and the answers leave no doubt
             return 0.0 if own == 0 else math.inf
         return own / least - 1
 
     @property
     def ideal_name(self) -> str:
-        """Of two answers no design has a smaller variance; of more, no *response* that treats them alike has."""
+        """Name of the ideal: for two answers no design has a smaller variance; for more, no *response* that treats them
+        alike has.
+        """
         return "best design" if len(self.device.answers) == 2 else "best response"
 
     def options(self) -> list[Option]:
@@ -251,7 +255,7 @@ class Survey:
         return Shares(dict(zip(answers, found.tolist(), strict=True)), intervals, size, self.confidence, method, notes)
 
     def certificate(self) -> Certificate:
-        """The device's whole numbers and the promise that they prove."""
+        """The device's integers and the guarantee that they prove."""
         return self.device.certificate_by_hand()
 
     def to_json(self) -> dict[str, Any]:
@@ -323,7 +327,7 @@ class Survey:
         return design.planned_variance(self.prevalence, whole_population=self.whole_population)
 
     def _needed(self, spread: float) -> int | None:
-        """Respondents for the target margin; None where there is no target, or nobody could ask so many."""
+        """Respondents for the target margin; None where there is no target, or the number is not feasible."""
         if self.target_margin is None:
             return None
         try:
@@ -347,7 +351,7 @@ class Survey:
 def _ideal(
     size: int, epsilon: Fraction, delta: Fraction, disclosing: bool, options: dict[str, Any]
 ) -> tuple[Design, str]:
-    """The best design with this promise, for the sensitive answer against the others, and why it is."""
+    """The best design with this guarantee, for the sensitive answer against the others, and why it is."""
     best = optimal_design(epsilon=epsilon, delta=delta, allow_certain_disclosure=disclosing, **options)
     if size == 2:
         return best.design, best.why

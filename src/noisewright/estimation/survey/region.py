@@ -1,4 +1,4 @@
-r"""Which binary designs are private: a polygon in the square of ``(p00, p11)``.
+r"""Private binary designs: a polygon in the square of ``(p00, p11)``.
 
 With ``q = e^epsilon`` a design is ``(epsilon, delta)``-private for the discrete metric if and only if
 
@@ -32,7 +32,7 @@ from noisewright.mechanisms.categories.chances import check_promise
 __all__ = ["Region"]
 
 BITS = 64
-"""Designs are rounded towards privacy to so many binary digits, and to more where epsilon and delta are tiny."""
+"""Number of binary digits to which designs are rounded towards privacy; more where epsilon and delta are tiny."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,18 @@ class Region:
 
     @property
     def factor(self) -> Fraction:
-        """A fraction just below ``e^epsilon``: what is private with it is private."""
+        """A fraction just below ``e^epsilon``: a design that is private with it is private."""
         precision = 3 * self._bits
         return Fraction(exp_bounds(self.epsilon, precision)[0], 1 << precision)
 
     def contains(self, design: Design) -> bool:
-        """Whether a design has the guarantee, decided exactly."""
+        """Return whether a design has the guarantee, decided exactly."""
         return design.chances().private(self.epsilon, self.delta)
 
     def symmetric(self) -> Design:
-        """``(s, s)``, rounded down: of the designs that treat yes and no alike the one that tells the truth most often."""
+        """``(s, s)``, rounded down: among designs that treat yes and no alike the one that gives the truth most
+        often.
+        """
         q = self.factor
         return self._rounded((q + self.delta) / (q + 1), (q + self.delta) / (q + 1))
 
@@ -102,6 +104,6 @@ class Region:
         return BITS + (math.ceil(1 / spent).bit_length() if spent else 0)
 
     def _rounded(self, p00: Fraction, p11: Fraction) -> Design:
-        """Both rounded down: that keeps a design private as long as it still tells the truth more often than not."""
+        """Both rounded down: that keeps a design private as long as it still gives the truth more often than not."""
         grid = 1 << self._bits
         return Design(Fraction(math.floor(p00 * grid), grid), Fraction(math.floor(p11 * grid), grid))

@@ -1,13 +1,13 @@
-r"""What an answer gives away about one respondent: the degree of privacy violation, and designs compared at equal degrees.
+r"""Degree of privacy violation of an answer about one respondent, and designs compared at equal degrees.
 
-Somebody who knows the prevalence ``pi`` and sees an answer believes with some probability that the respondent has the
+Someone who knows the prevalence ``pi`` and sees an answer believes with some probability that the respondent has the
 attribute. The *degree of privacy violation* is the larger one of the two beliefs,
 
 .. math:: \alpha = \max\{P(x=1 \mid X=1),\ P(x=1 \mid X=0)\} \ge \pi .
 
-It is a measure after the fact: it depends on the prevalence, and promises nothing to those without the attribute. It is no
-substitute for ``epsilon``; with it, designs of different kinds can be compared. At equal degree Mangat's design never has a
-larger variance than Warner's.
+It is a measure after the fact: it depends on the prevalence, and guarantees nothing to those without the attribute. It
+does not replace ``epsilon``; with it, designs of different kinds can be compared. At equal degree Mangat's design never
+has a larger variance than Warner's.
 
 >>> from noisewright.estimation.survey.designs import warner
 >>> round(violation(warner("3/4"), "0.1"), 4)
@@ -32,7 +32,7 @@ __all__ = ["Comparison", "beliefs", "compare_at_violation", "mangat_for", "viola
 
 
 def beliefs(design: Design, prevalence: Exact) -> tuple[float | None, float | None]:
-    """The probability of the attribute after the answer no, and after yes; None for an answer that nobody gives."""
+    """The probability of the attribute after the answer no, and after yes; None for an answer that no one gives."""
     pi = as_prevalence(prevalence)
     yes = 1 - design.p00 + pi * design.separation
     after_no = float((1 - design.p11) * pi / (1 - yes)) if yes < 1 else None

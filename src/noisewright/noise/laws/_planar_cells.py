@@ -1,18 +1,20 @@
 r"""Planar Laplace noise on fine lattices: choose a square cell, then a point in it, then keep the point or not.
 
-Each coordinate is written ``k = k'`` or ``k = -1 - k'`` with ``k' >= 0``, and ``k' = i 2**b + u`` with ``u < 2**b``. The cell
-(i, j) is proposed with an integer weight :math:`w_{ij} \ge c\, e^{-g\|(i,j)\|}`, :math:`g = \theta 2^b`, from an alias table;
-the low bits and the signs are fair; and the point is kept with probability :math:`c\, e^{-\theta\|k\|} / w_{ij} \le 1`. Every
-point then comes out with probability :math:`c\, 2^{-32} 4^{-b-1} e^{-\theta\|k\|}`. The weights are integers of our own choosing
-and need not be near anything: that is what makes the table exact.
+Each coordinate is written ``k = k'`` or ``k = -1 - k'`` with ``k' >= 0``, and ``k' = i 2**b + u`` with ``u < 2**b``.
+The cell (i, j) is proposed with an integer weight :math:`w_{ij} \ge c\, e^{-g\|(i,j)\|}`, :math:`g = \theta 2^b`, from
+an alias table; the low bits and the signs are fair; and the point is kept with probability
+:math:`c\, e^{-\theta\|k\|} / w_{ij} \le 1`. Every point then comes out with probability
+:math:`c\, 2^{-32} 4^{-b-1} e^{-\theta\|k\|}`. The weights are integers of our own choosing and need not be near
+anything: therefore the table is exact.
 
-Most points are kept whatever their low bits are, because the word drawn for the decision is below the least probability in
-the cell; the others are compared in 64-bit integers, and the few in a million that this does not settle with as many bits as
-it takes. Points outside the 127 x 127 cells have a weight of their own (below 1e-6) and are drawn one by one: one coordinate
-is at least R = 127 * 2**b, and a geometric number has no memory.
+Most points are kept whatever their low bits are, because the word drawn for the decision is below the least probability
+in the cell. The others are compared in 64-bit integers, and the few in a million that this does not settle with the
+necessary number of bits. Points outside the 127 x 127 cells have a weight of their own (below 1e-6) and are drawn one
+by one: one coordinate is at least R = 127 * 2**b, and a geometric number has no memory.
 
-The alias table is that of A. Walker, "An efficient method for generating discrete random variables with general distributions",
-ACM Transactions on Mathematical Software (1977). Nothing here depends on data, so neither does the time.
+The alias table belongs to A. Walker, "An efficient method for generating discrete random variables with general
+distributions", ACM Transactions on Mathematical Software (1977). Nothing here depends on data, so neither does the
+time.
 
 >>> plan = cells(Fraction(1, 1000), Fraction(7, 10_000))
 >>> plan is not None and 0.5 < plan.kept <= 1  # the share of proposals that are kept
@@ -110,7 +112,7 @@ def cells(rate: Fraction, slope: Fraction) -> CellTables | None:
 
 
 def cells_block(plan: CellTables, count: int, bits: Bits) -> NDArray[np.int64]:
-    """At least 0 and at most ``count`` points from ``count`` proposals, as rows."""
+    """Return at least 0 and at most ``count`` points from ``count`` proposals, as rows."""
     words = half_words(bits, count)
     column = (words >> np.uint32(_COLUMN)).view(np.int32)
     within = words & np.uint32((1 << _COLUMN) - 1)
@@ -139,7 +141,7 @@ def _compare(
     words: NDArray[np.uint32],
     bits: Bits,
 ) -> NDArray[np.bool_]:
-    """Whether ``U < c e**(-theta |k|) / w`` for each of the rows; a point of the tail is put in its place."""
+    """Return whether ``U < c e**(-theta |k|) / w`` for each of the rows; a point of the tail is put in its place."""
     outer = code >= NOTHING
     across, up = np.abs(points.take(rows, axis=0)).T.copy()
     if outer.any():
@@ -192,7 +194,7 @@ def _settle(
     shift: Fraction = Fraction(0),
     tail: bool = False,
 ) -> bool:
-    """Whether ``U < ratio * e**-(theta |k| + shift)``, for the tail divided by ``(1 - e**-r)**2``.
+    """Return whether ``U < ratio * e**-(theta |k| + shift)``, for the tail divided by ``(1 - e**-r)**2``.
 
     It ends with probability one: by Lindemann and Weierstrass no such number is a binary fraction, unless k = 0, where it
     is a fixed fraction that the bits of U leave behind.
@@ -228,6 +230,6 @@ def _alias(weights: list[int]) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
         left[donor] -= full - left[code]
         if left[donor] < full:
             small.append(large.pop())
-    for code in (*small, *large):  # whoever is left has exactly a full column, since all weights sum to CODES columns
+    for code in (*small, *large):  # the rest have exactly a full column, since all weights sum to CODES columns
         left[code] = full
     return np.array(left, dtype=np.uint32), np.array(alias, dtype=np.int32)

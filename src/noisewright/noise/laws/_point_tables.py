@@ -40,7 +40,7 @@ class PointTables:
 
     @staticmethod
     def size(points: int, events: int) -> int:
-        """How many bytes the tables of so many points have."""
+        """Return the number of bytes of the tables of the given number of points."""
         return 4 * points * (2 * events + events - 1)
 
     @staticmethod
@@ -50,7 +50,7 @@ class PointTables:
         if min(whole) < 8 * off:
             return None
         for part in sums:
-            # (s + off) / (t - off) is less than (s + 3 off) / t if off is small beside t, since s <= t
+            # (s + off) / (t - off) is less than (s + 3 off) / t if off is small compared with t, since s <= t
             pairs = list(zip(part.tolist(), whole, strict=True))
             low = [((s - 3 * off) << BITS) // t for s, t in pairs]
             high = [((s + 3 * off) << BITS) // t for s, t in pairs]
@@ -62,7 +62,9 @@ class PointTables:
     def events(
         self, i: NDArray[np.int64], words: NDArray[np.uint32]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.intp]]:
-        """For points and uniform 32-bit words: where tables hold each point, the event there, and which are in doubt."""
+        """Return for points and uniform 32-bit words where tables hold each point, the event there, and which are in
+        doubt.
+        """
         place = i - self._first
         event: NDArray[Any] = np.zeros(i.size, dtype=np.int8)
         doubt: NDArray[Any] = np.zeros(i.size, dtype=np.bool_)
@@ -75,7 +77,7 @@ class PointTables:
     def outputs(
         self, place: NDArray[np.int64], event: NDArray[np.int64], number: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
-        """Where draws end that go as far as a geometric number says, cut to the room that there is."""
+        """Return the ends of draws that go as far as a geometric number states, cut to the available space."""
         left = event < self._events // 2
         place += event
         away = (number % self._rooms.take(place, mode="clip")).view(np.int64)

@@ -55,12 +55,12 @@ class Radial:
 
     @property
     def cut(self) -> int:
-        """How many low bits of a coordinate do not fit in 30 bits."""
+        """Number of low bits of a coordinate that do not fit in 30 bits."""
         return max(0, self.reach - _COORDINATE)
 
     @property
     def gaps(self) -> tuple[int, int]:
-        """How far length and sum may exceed those of the cut coordinates, which each lose less than 1."""
+        """Largest excess of length and sum over their values for the cut coordinates, which each lose less than 1."""
         return (2, 2) if self.cut else (0, 0)  # the length loses less than sqrt(2), the sum less than 2
 
     @property

@@ -1,13 +1,14 @@
 r"""Exact discrete Laplace noise for outputs that are clamped afterwards: one word for each draw.
 
-Let a value lie in ``0, ..., reach`` and let value + noise be clamped to the same range. Noise beyond ``reach`` on either side
-then does the same as noise of exactly that size, so only :math:`2\,\text{reach} + 1` outcomes are told apart. Their thresholds
+Let a value lie in ``0, ..., reach`` and let value + noise be clamped to the same range. Noise beyond ``reach`` on
+either side then does the same as noise of exactly that size, so only :math:`2\,\text{reach} + 1` outcomes are
+distinguished. Their thresholds
 
 .. math:: P(K \le k) = \begin{cases} a^{-k} / (1 + a) & k < 0 \\ 1 - a^{k+1} / (1 + a) & k \ge 0 \end{cases} \qquad a = e^{-1/t}
 
 are compared with 64 bits of a uniform number, and with more where those do not settle it
-(:mod:`noisewright.noise.search`). So the clamped output has exactly the law that noise of any size would give it, at the price
-of a look-up.
+(:mod:`noisewright.noise.search`). Therefore the clamped output has exactly the law that noise of any size would give
+it, at the cost of a look-up.
 
 >>> noise = ClampedLaplace(Fraction(2), reach=3)
 >>> sorted(set(noise.draw(1000, np.random.default_rng(1)).tolist()))
@@ -31,7 +32,7 @@ __all__ = ["ClampedLaplace"]
 
 
 class ClampedLaplace:
-    """Noise of scale t on whole numbers, cut to ``-reach, ..., reach``: what is beyond is put on the ends."""
+    """Noise of scale t on integers, clamped to ``-reach, ..., reach``: outcomes beyond are put on the ends."""
 
     def __init__(self, scale: Fraction, reach: int) -> None:
         self.rate, self.reach = 1 / scale, reach
@@ -57,7 +58,7 @@ class ClampedLaplace:
         return found
 
     def _enclosure(self, width: int) -> tuple[list[int], list[int]]:
-        """Whole numbers below and above each threshold times ``2**width``, for k = -reach, ..., reach - 1."""
+        """Integers below and above each threshold times ``2**width``, for k = -reach, ..., reach - 1."""
         bits = width + 32
         power, one = PowerBounds(self.rate, bits), 1 << bits
         over_low, over_high = (one + end for end in power(1))

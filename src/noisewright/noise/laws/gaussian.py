@@ -131,7 +131,9 @@ _DIGITS = 4
 
 @dataclass(frozen=True)
 class _RejectionPlan:
-    """With sigma < 2**e: the exponent is N u, N = (|y| - m)**2, and N = head * 2**low_bits + rest with head < 2**28."""
+    """Plan for sigma < 2**e: the exponent is N u, N = (|y| - m)**2, and N = head * 2**low_bits + rest with head <
+    2**28.
+    """
 
     centre: int
     unit: Fraction

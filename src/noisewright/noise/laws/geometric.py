@@ -6,10 +6,10 @@ Discrete Laplace noise on an integer query of sensitivity s gives s/t differenti
 M. Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009).
 
 *Digits.* The binary digits of a geometric number are independent (C. Dwork, K. Kenthapadi, F. McSherry, I. Mironov and
-M. Naor, Eurocrypt 2006). Neighbouring digits are drawn together: n of them from digit s on are a number below N = 2**n with
-:math:`P(D < d) = (1 - A^d) / (1 - A^N)`, :math:`A = a^{2^s}`, one draw by the alias method (:mod:`~noisewright.noise.alias`). The
-last ones, with :math:`P(D < d) = 1 - A^d`, have one outcome more, N and above: it is drawn by one in billions, and what is
-above is then counted exactly, coin by coin.
+M. Naor, Eurocrypt 2006). Neighbouring digits are drawn together: n of them from digit s on are a number below N = 2**n
+with :math:`P(D < d) = (1 - A^d) / (1 - A^N)`, :math:`A = a^{2^s}`, one draw by the alias method
+(:mod:`~noisewright.noise.alias`). The last ones, with :math:`P(D < d) = 1 - A^d`, have one outcome more, N and above:
+it is drawn by one in billions, and the excess is then counted exactly, coin by coin.
 
 *Sign.* If S = 1 with probability a/(1 + a) and G is geometric, then G where S = 0 and -1 - G where S = 1 is discrete
 Laplace: the two halves weigh 1/(1 + a) and a/(1 + a), and each is geometric. On two's complement machines -1 - G is
@@ -41,10 +41,12 @@ MAX_SCALE = (1 << 62) // 70
 """Up to this scale a draw leaves 2**62 with probability below e**-70 < 2**-100."""
 
 TOGETHER = 10
-"""So many digits are drawn together at most."""
+"""Maximum number of digits that are drawn together."""
 
 SPARE = 128
-"""Bits beyond those of a threshold: one minus a power may begin with sixty zeros, and a power is a product of 2**10 factors."""
+"""Bits beyond the bits of a threshold: one minus a power may begin with sixty zeros, and a power is a product of 2**10
+factors.
+"""
 
 
 @overload
@@ -81,15 +83,15 @@ def discrete_laplace(scale: Exact, size: Size | None = None, rng: Rng = None) ->
 
 @dataclass(frozen=True)
 class GeometricPlan:
-    """How a geometric number is drawn."""
+    """Plan for drawing a geometric number."""
 
     rate: Fraction
     parts: tuple[int, ...]
-    """How many binary digits are drawn together, from the lowest up."""
+    """Numbers of binary digits that are drawn together, from the lowest up."""
 
     @property
     def digits(self) -> int:
-        """How many digits are drawn in all; what is above them hardly ever is not zero."""
+        """Number of digits drawn in all; the excess above them is hardly ever not zero."""
         return sum(self.parts)
 
     @cached_property
@@ -99,7 +101,7 @@ class GeometricPlan:
 
     @cached_property
     def more(self) -> Probability:
-        """Whether to add another ``2**digits``."""
+        """Return whether to add another ``2**digits``."""
         return Probability.exp(self.rate * (1 << self.digits))
 
     @cached_property
@@ -108,7 +110,9 @@ class GeometricPlan:
         return tuple(Alias(self.enclosure(place)) for place in range(len(self.parts)))
 
     def enclosure(self, place: int) -> Enclosure:
-        """Bounds of the thresholds of one part: those of its numbers but 0, and for the last part that of all above."""
+        """Return bounds of the thresholds of one part: the thresholds of its numbers except 0, and for the last part
+        also the threshold of the excess above.
+        """
         size, rate = 1 << self.parts[place], self.rate * (1 << sum(self.parts[:place]))
         last = place == len(self.parts) - 1
 
@@ -151,7 +155,7 @@ def geometric_plan(rate: Fraction) -> GeometricPlan:
 
 
 def geometric_block(plan: GeometricPlan, count: int, bits: Bits) -> NDArray[np.int64]:
-    """``count`` geometric numbers: their digits from the lowest up, then what is above all digits."""
+    """Return ``count`` geometric numbers: their digits from the lowest up, then the excess above all digits."""
     first, *others = plan.samplers
     result = drawn = first.draw(count, bits)
     shift = plan.parts[0]

@@ -1,12 +1,12 @@
-r"""Exact noise on the half line 0, 1, 2, ... whose rate towards the wall depends on the distance from it.
+r"""Exact noise on the half-bounded range 0, 1, 2, ... whose rate towards the bound depends on the distance from it.
 
 From ``i`` the output ``j`` has the weight :math:`e^{-\text{tail}\,(j-i)}` where ``j >= i`` and
 :math:`e^{-\text{near}_i (i-j)}` where ``j < i``. The tail is common to all ``i``; the near rates are given for ``i = 1, ..., n``
 and stay at the last one beyond. Exactly that law is drawn, with the same work for every ``i``:
 
 * *which side* is one 64-bit word against the enclosed probability of the near side, one for each ``i`` up to where the
-  wall is too far away to matter in 64 bits;
-* *how far* away from the wall is a geometric number, and towards it ``1 + (G mod i)`` with G geometric of rate
+  bound is too far away to matter in 64 bits;
+* *how far* away from the bound is a geometric number, and towards it ``1 + (G mod i)`` with G geometric of rate
   ``near_i``, whose binary digits are independent coins (see :mod:`noisewright.noise.laws.geometric`) looked up by ``i``;
 * a word that falls on a threshold, about one in ``2**32``, is settled with further bits and exact bounds.
 """
@@ -34,7 +34,7 @@ Bound = tuple[int, int]
 
 
 class HalfLineSampler:
-    """Draws from the law above; ``near[i - 1]`` is the rate towards the wall from ``i``.
+    """Draws from the law above; ``near[i - 1]`` is the rate towards the bound from ``i``.
 
     >>> sampler = HalfLineSampler(Fraction(1, 4), [Fraction(1, 100), Fraction(1, 50)])
     >>> bool((sampler.draw(np.arange(1000)) >= 0).all())
@@ -55,7 +55,7 @@ class HalfLineSampler:
         coins.append([Probability.exp(rate * (1 << digits)) for rate in rates])
         self._coins = coins
         self._thresholds = np.array([[p.first_word[0] for p in row] for row in coins], dtype=np.uint32)
-        # From this i on, the wall changes the near side's probability by less than 2**-64.
+        # From this i on, the bound changes the near side's probability by less than 2**-64.
         far = len(near) + ceil_div(46 * self.near[-1].denominator, self.near[-1].numerator)
         sides = [self._near_side(i, 128)[0] >> 64 for i in range(far + 1)]
         self._sides = np.array(sides, dtype=np.uint64)
@@ -83,7 +83,7 @@ class HalfLineSampler:
         return np.where(towards, i - 1 - closer, i + away)
 
     def _geometric(self, rows: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
-        """Geometric numbers, each with the rate of its row: digit by digit, then what is above all digits."""
+        """Return geometric numbers, each with the rate of its row: digit by digit, then the excess above all digits."""
         digits = len(self._coins) - 1
         result = np.zeros(rows.size, dtype=np.int64)
         for place in range(digits):

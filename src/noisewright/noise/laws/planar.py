@@ -5,13 +5,13 @@ nothing about any.
 
 *Fine lattices* (theta at most 1/6, as every default lattice): see :mod:`noisewright.noise.laws._planar_cells`.
 
-*Coarse lattices, and extremely fine ones.* Two independent discrete Laplace numbers of rate :math:`r \le \theta/\sqrt2` have
-:math:`P(k) \propto e^{-r \|k\|_1}`, and :math:`\|k\|_1 \le \sqrt2 \|k\|_2`, so that keeping a pair with probability
-:math:`e^{-E}`, :math:`E = \theta \|k\|_2 - r \|k\|_1 \ge 0`, leaves exactly the wanted law. About 78 in 100 pairs are kept.
-The pair is kept when ``U < e**-E``, U uniform; the first 32 bits of U and enclosures in 64-bit integers
-(:mod:`noisewright.noise.laws._radial`) settle all but about one pair in a million. Those, and pairs too far out for 64 bits, are
-settled in integers of as many bits as it takes, without end if need be. It does end: E is algebraic, and so :math:`e^{-E}` is
-never a fraction unless E = 0 (Lindemann).
+*Coarse lattices, and extremely fine ones.* Two independent discrete Laplace numbers of rate :math:`r \le \theta/\sqrt2`
+have :math:`P(k) \propto e^{-r \|k\|_1}`, and :math:`\|k\|_1 \le \sqrt2 \|k\|_2`, so that keeping a pair with
+probability :math:`e^{-E}`, :math:`E = \theta \|k\|_2 - r \|k\|_1 \ge 0`, leaves exactly the wanted law. About 78 in 100
+pairs are kept. The pair is kept when ``U < e**-E``, U uniform; the first 32 bits of U and enclosures in 64-bit integers
+(:mod:`noisewright.noise.laws._radial`) settle all but about one pair in a million. These pairs, and pairs too far out
+for 64 bits, are settled in integers of the necessary number of bits, without end if need be. It does end: E is
+algebraic, and so :math:`e^{-E}` is never a fraction unless E = 0 (Lindemann).
 
 The planar Laplace law for places is due to M. Andrés, N. Bordenabe, K. Chatzikokolakis and C. Palamidessi,
 "Geo-indistinguishability", CCS 2013; they drew it in floats.
@@ -101,7 +101,8 @@ def _fill(result: NDArray[np.int64], plan: _Plan, bits: Bits) -> None:
     while filled < len(result):
         missing = len(result) - filled
         if plan.cells is not None:
-            # So many that one block is nearly always enough: a second, small one costs as much as thousands of points.
+            # The number is such that one block is nearly always enough: a second, small one costs as much as thousands
+            # of points.
             kept = cells_block(plan.cells, int(1.015 * missing / plan.cells.kept) + 16, bits)[:missing]
         else:
             kept = _product_block(plan, missing + (missing * 9) // 32 + 8, bits)[:missing]
@@ -110,7 +111,7 @@ def _fill(result: NDArray[np.int64], plan: _Plan, bits: Bits) -> None:
 
 
 def _product_block(plan: _Plan, count: int, bits: Bits) -> NDArray[np.int64]:
-    """At least 0 and at most ``count`` points from ``count`` proposals, as rows."""
+    """Return at least 0 and at most ``count`` points from ``count`` proposals, as rows."""
     pairs = laplace_block(plan.proposal, 2 * count, bits).reshape(2, count)
     return pairs.take(np.flatnonzero(_accepted(plan, pairs[0], pairs[1], bits)), axis=1).T
 
@@ -135,7 +136,9 @@ def _accepted(plan: _Plan, x: NDArray[np.int64], y: NDArray[np.int64], bits: Bit
 
 
 def _settle(plan: _Plan, x: int, y: int, word: int, bits: Bits) -> bool:
-    """Whether ``U < e**-E`` when the first 32 bits of U are ``word``; draws more bits only if they are needed."""
+    """Return whether ``U < e**-E`` when the first 32 bits of U are ``word``; draws more bits only if they are
+    needed.
+    """
 
     def enclosure(width: int) -> tuple[tuple[int], tuple[int]]:
         low, high = plan.radial.bounds(x, y, width + 64)

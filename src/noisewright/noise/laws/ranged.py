@@ -1,4 +1,4 @@
-r"""Exact Laplace noise that stays inside a set of whole numbers.
+r"""Exact Laplace noise that stays inside a set of integers.
 
 Let the feasible set be a union of ranges of integers, the first and the last perhaps endless, and
 :math:`a = e^{-\text{rate}}`. From a feasible ``i`` the output ``j`` has the law
@@ -164,7 +164,7 @@ class RangedSampler:
             for spot in np.flatnonzero(doubt):
                 event[spot] = self._settle(int(i[spot]), int(which[spot]), int(words[spot]), bits)
         go_left, leave = event < 2, (event & 1).astype(np.bool_)
-        if len(self.ranges) == 2:  # whoever leaves enters the other one, from its nearer end
+        if len(self.ranges) == 2:  # a point that leaves enters the other one, from its nearer end
             entered = np.where(go_left, self._lasts[0], self._firsts[1])
             length = np.where(go_left, self._lengths[0], self._lengths[1])
         else:
@@ -218,7 +218,7 @@ class RangedSampler:
         places = np.arange(self._span) + self._firsts[0]
         i = np.minimum(
             places, self._lasts[self._range_of(places)]
-        )  # in the gap, for which nobody asks, the point before it
+        )  # in the gap, for which no one asks, the point before it
         which = self._range_of(i) if self._several else None
         *lowered, total = self._computed(i, which)[:events]
         thresholds = PointTables.thresholds([part + self.band for part in lowered], total, self.band)
@@ -226,7 +226,7 @@ class RangedSampler:
             return None
         first, last = (self._firsts[0], self._lasts[0]) if which is None else (self._firsts[which], self._lasts[which])
         starts, rooms = [i, i + 1], [i - first + 1, last - i]
-        if which is not None:  # whoever leaves enters the other range, from its nearer end
+        if which is not None:  # a point that leaves enters the other range, from its nearer end
             lengths = self._lasts - self._firsts + 1
             starts = [i, np.full_like(i, self._lasts[0]), i + 1, np.full_like(i, self._firsts[1])]
             rooms = [rooms[0], np.full_like(i, lengths[0]), rooms[1], np.full_like(i, lengths[1])]
@@ -257,7 +257,9 @@ class RangedSampler:
         return [first - self.band, second - self.band, third - self.band, total.view(np.uint64), left, right]
 
     def _room(self, points: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """The modulus for so many points; on an endless side 2**63, which no geometric number reaches."""
+        """Return the modulus for the given number of points; on an endless side 2**63, which no geometric number
+        reaches.
+        """
         room = np.maximum(points, np.uint64(1))
         return room if self._finite else np.where(room >= np.uint64(ENDLESS >> 1), np.uint64(1 << 63), room)
 
@@ -327,7 +329,9 @@ def _bounds(rate: Fraction, bits: int) -> PowerBounds:
 
 
 def _feasible_below(rate: Fraction, ranges: Sequence[Range], bits: int) -> list[Bound]:
-    """For each range the feasible share below its first point: ``A' = a^(gap-1) ((1 - a^M) + a^M A)`` from A of the last."""
+    """Return for each range the feasible share below its first point: ``A' = a^(gap-1) ((1 - a^M) + a^M A)`` from A of
+    the last.
+    """
     power, one = _bounds(rate, bits), 1 << bits
     shares: list[Bound] = [(0, 0)]
     for (first, last), (following, _) in pairwise(ranges):

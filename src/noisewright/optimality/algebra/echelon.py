@@ -1,4 +1,4 @@
-"""Independent rows of exact numbers, taken in one by one: rank, solutions, and what is orthogonal to them.
+"""Independent rows of exact numbers, taken in one by one: rank, solutions, and the orthogonal complement.
 
 >>> solve([[1, 1, 0], [1, 0, 1], [0, 1, 1]], [1, 1, 1])
 [Fraction(1, 2), Fraction(1, 2), Fraction(1, 2)]
@@ -28,7 +28,7 @@ def whole_row(row: Iterable[Number]) -> Row:
 
 
 def shortened(row: Row) -> Row:
-    """A row of integers divided by what they have in common."""
+    """Return a row of integers divided by their greatest common divisor."""
     divisor = math.gcd(*row)
     return row if divisor <= 1 else [v // divisor for v in row]
 
@@ -44,7 +44,9 @@ class Echelon:
         return len(self.rows)
 
     def reduce(self, row: Iterable[Number]) -> Row:
-        """What is left of a row after the pivots are taken out of it; all zeros if it depends on the rows held."""
+        """Return the remainder of a row after the pivots are taken out of it; all zeros if it depends on the rows
+        held.
+        """
         rest = whole_row(row)
         for pivot, held in self.rows.items():
             if rest[pivot]:
@@ -65,7 +67,9 @@ class Echelon:
         return True
 
     def orthogonal(self) -> Iterator[list[Fraction]]:
-        """Independent vectors that span what is orthogonal to all rows, one for each column without a pivot."""
+        """Return independent vectors that span the orthogonal complement of all rows, one for each column without a
+        pivot.
+        """
         for free in range(self.width):
             if free in self.rows:
                 continue
@@ -84,13 +88,13 @@ def rank(rows: Iterable[Sequence[Number]]) -> int:
 
 
 def solve(rows: Sequence[Sequence[Number]], right: Sequence[Number]) -> list[Fraction] | None:
-    """The one solution of a linear system; None where there is none, or more than one."""
+    """Return the one solution of a linear system; None if it has no solution, or more than one."""
     found = solve_many(rows, [[value] for value in right])
     return None if found is None else [line[0] for line in found]
 
 
 def solve_many(rows: Sequence[Sequence[Number]], right: Sequence[Sequence[Number]]) -> list[list[Fraction]] | None:
-    """As :func:`solve`, for several right-hand sides at once: ``right`` has one line for each equation."""
+    """Solve as :func:`solve`, for several right-hand sides at once: ``right`` has one line for each equation."""
     width = len(rows[0]) if rows else 0
     echelon = Echelon(width)
     for row, values in zip(rows, right, strict=True):

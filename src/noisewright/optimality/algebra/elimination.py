@@ -1,4 +1,4 @@
-r"""``A R = B`` in whole numbers: A brought to reduced form once, with the multipliers that do it.
+r"""``A R = B`` in integers: A brought to reduced form once, with the multipliers that do it.
 
 >>> square = Elimination([[2, 1], [1, 2]], [[3, 0], [0, 3]])
 >>> square.independent, square.solution[0]
@@ -30,7 +30,7 @@ LARGEST_ELIMINATION = 250_000
 
 
 def elimination_work(rows: int, columns: int, right: int, bits: int) -> int:
-    """What :class:`Elimination` costs, in rough units; numbers grow with every row that is eliminated."""
+    """Return the cost of :class:`Elimination`, in rough units; numbers grow with every row that is eliminated."""
     depth = min(rows, columns)
     return rows * depth * (rows + columns + right) * (1 + depth * bits // 1024)
 
@@ -81,7 +81,7 @@ class Elimination:
 
     @property
     def independent(self) -> bool:
-        """Whether A's columns are linearly independent, so that a solution is the only one."""
+        """Return whether A's columns are linearly independent, so that a solution is the only one."""
         return len(self.pivots) == self.unknowns
 
     @cached_property
@@ -106,7 +106,9 @@ class Elimination:
         return tuple(total)
 
     def line(self, pivot: int) -> tuple[int, dict[int, int], list[int]]:
-        """The equation of a pivot: its coefficient (above 0), those of the free columns, and the right-hand sides."""
+        """The equation of a pivot: its coefficient (greater than 0), the coefficients of the free columns, and the
+        right-hand sides.
+        """
         row = self._rows[self.pivots.index(pivot)]
         known = set(self.pivots)
         free = {j: row[j] for j in range(self.unknowns) if j not in known}

@@ -12,11 +12,11 @@ layered geometric     a loss that concerns only a chain of a larger space: the g
                       the chain's end
 ====================  =======================================================================================
 
-*Two actions, one distance.* Only the probability ``p_x`` of the first action counts, and ``k_x = pi_x (L[0,x] -
-L[1,x])``: the cost is ``sum k_x p_x`` and a constant. Let ``S`` be where ``k < 0``, ``h`` the largest ``p`` in ``S``
-and ``l`` the smallest outside. The cost is at least ``-K_S h + K_R l`` with ``K`` the sums of ``|k|``, privacy asks
-``h <= e^D l`` and ``1 - l <= e^D (1 - h)``, and the corners of that region are ``(0,0)``, ``(1,1)`` and ``T``'s. All
-three are remaps of the response that tells ``S`` from the rest by ``T``.
+*Two actions, one distance.* Only the probability ``p_x`` of the first action counts, and
+``k_x = pi_x (L[0,x] - L[1,x])``: the cost is ``sum k_x p_x`` and a constant. Let ``S`` be where ``k < 0``, ``h`` the
+largest ``p`` in ``S`` and ``l`` the smallest outside. The cost is at least ``-K_S h + K_R l`` with ``K`` the sums of
+``|k|``, privacy asks ``h <= e^D l`` and ``1 - l <= e^D (1 - h)``, and the corners of that region are ``(0,0)``,
+``(1,1)`` and ``T``'s. All three are remaps of the response that distinguishes ``S`` from the rest by ``T``.
 
 Every entry takes a :class:`Setting` and answers with a :class:`Found`, or None where its conditions do not hold.
 """
@@ -175,7 +175,7 @@ def _geometric(setting: Setting) -> Found | None:
 
 @dataclass(frozen=True)
 class _Told:
-    """The geometric with its best remap on a line, what it costs, and what any other would cost at least."""
+    """The geometric with its best remap on a line, its cost, and the least cost of any other mechanism."""
 
     kernel: LineKernel
     remap: Indices
@@ -190,7 +190,7 @@ def _on_line(setting: Setting, order: Indices, kernel: LineKernel, even: bool) -
     prior, gap = setting.prior[order], 0.0
     rule = loss.rule if even and loss.actions == loss.secrets else None
     if rule is not None and n > FEW:
-        # The rule counts in units of the labels; one step of the line is so many of them.
+        # The rule counts in units of the labels; this is one step of the line in that unit.
         unit = abs(float(loss.secrets[order[1]]) - float(loss.secrets[order[0]]))
         low, high = ((p[0], p[1] * unit, p[2] * unit * unit) for p in (rule.below, rule.above))
         remap, costs = monotone_remap(Moments(prior, float(kernel.steps[0])), Displacement(low, high))
@@ -216,8 +216,8 @@ def _nearly_even(
 ) -> Found | None:
     """The geometric of the smallest step, for points such as tenths in floats that are even up to their rounding.
 
-    It is private because no two points are nearer than their number of smallest steps. And what is private for the points is
-    private for even ones with the largest step, where theory knows the best.
+    It is private because no two points are nearer than their number of smallest steps. And a mechanism that is private
+    for the points is private for even ones with the largest step, where theory knows the best.
     """
     n = len(setting.secrets)
     if apart > NEARLY or setting.loss.rule is None or setting.loss.actions != setting.loss.secrets:
@@ -234,7 +234,7 @@ def _nearly_even(
 
 
 def line_steps(distances: LineDistances) -> tuple[Indices, NDArray[Any], int]:
-    """The order of places along a line, and the exact gaps between neighbours as whole numbers over one denominator."""
+    """The order of places along a line, and the exact gaps between neighbours as integers over one denominator."""
     common = math.lcm(*{place.denominator for place in distances.places})
     whole = [place.numerator * (common // place.denominator) for place in distances.places]
     small = max(map(abs, whole)) < 2**61
@@ -296,10 +296,9 @@ def _response(setting: Setting) -> Found | None:
 def _response_remap(weighted: Floats, a: float, spread: float) -> tuple[Indices, float, float]:
     """The best remap of randomised response, its cost, and how much better another mechanism might be (``inf``: surely is).
 
-    The argument is that of the line, see :mod:`~noisewright.optimality.design._structured`. Private columns have extreme
-    rays with
-    two levels, 1 on a set and ``a`` outside, so the worst set for a row is where it is negative. Costs are taken
-    relative to the best constant action, so that a tiny epsilon leaves something of them.
+    The argument is the same as for the line, see :mod:`~noisewright.optimality.design._structured`. Private columns
+    have extreme rays with two levels, 1 on a set and ``a`` outside, so the worst set for a row is where it is negative.
+    Costs are taken relative to the best constant action, so that a tiny epsilon leaves something of them.
     """
     n = weighted.shape[1]
     totals = weighted.sum(axis=1)
@@ -309,7 +308,7 @@ def _response_remap(weighted: Floats, a: float, spread: float) -> tuple[Indices,
     sums = a * beyond[:, None] + spread * (weighted - weighted[fixed])
     remap = sums.argmin(axis=0)
     saved = float(sums[remap, np.arange(n)].sum()) / (1 + (n - 1) * a)
-    # Not the best constant action's cost less what is saved: at a large epsilon next to nothing would be left of them.
+    # Not the best constant action's cost less the savings: at a large epsilon next to nothing would be left of them.
     value = float((a * totals[remap] + spread * weighted[remap, np.arange(n)]).sum()) / (1 + (n - 1) * a)
     prices = weighted[fixed] + (sums[remap, np.arange(n)] - a * saved) / spread
     rows = weighted - prices

@@ -1,7 +1,8 @@
-r"""What an optimal mechanism draws from, in the three ways there are: a table of integers, noise on a line, or a response.
+r"""Sources that an optimal mechanism draws from, in the three possible ways: a table of integers, noise on a line, or a
+response.
 
 From a table the actions themselves are drawn. The other two draw an output ``y`` that is answered with the action
-``remap[y]``; answering is post-processing and costs no privacy, so the certificate is that of the source.
+``remap[y]``. Answering is post-processing and costs no privacy, so the certificate is the certificate of the source.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ NAME = "optimal"
 """The name in certificates."""
 
 MOST_LABELS = 10_000
-"""Certificates of more secrets than this state how many there are, not what they are called."""
+"""Certificates of more secrets than this state their number, not their names."""
 
 SMALL = 1000
-"""Up to so many secrets an expected error is read off the channel."""
+"""Maximum number of secrets for which an expected error is read off the channel."""
 
 
 @dataclass(frozen=True)
 class Promise:
-    """What a certificate claims."""
+    """Claim of a certificate."""
 
     epsilon: Fraction
     delta: Fraction
@@ -52,7 +53,7 @@ class Promise:
 
 
 class Drawing(Protocol):
-    """How an action is drawn for a secret, and what proves the promise."""
+    """Method of drawing an action for a secret, and proof of the guarantee."""
 
     @property
     def source(self) -> Any:
@@ -67,7 +68,7 @@ class Drawing(Protocol):
         """One action for every secret."""
 
     def certificate(self, promise: Promise, rng: np.random.Generator | None) -> Certificate:
-        """The promise and its proof: the integers that are drawn from, and how the output is answered."""
+        """The guarantee and its proof: the integers that are drawn from, and how the output is answered."""
 
     def channel(self) -> Channel:
         """The channel onto the actions."""
@@ -93,7 +94,7 @@ class FromTable:
         return self.source.release(values, rng)
 
     def certificate(self, promise: Promise, rng: np.random.Generator | None) -> Certificate:
-        """The table, which was proved to keep the promise."""
+        """The table, which was proved to keep the guarantee."""
         return Certificate.of(self.source.certified, NAME, simulated=rng is not None)
 
     def channel(self) -> Channel:
@@ -107,7 +108,9 @@ class FromTable:
 
 @dataclass(frozen=True, eq=False)
 class _Answered:
-    """What drawing from a line and from a response share: output ``y`` is answered with the action ``places[y]``."""
+    """Shared part of drawing from a line and from a response: output ``y`` is answered with the action
+    ``places[y]``.
+    """
 
     source: Any
     secrets: tuple[Hashable, ...]
@@ -126,7 +129,7 @@ class _Answered:
         return draw_answers(self.source, self._start(codes), self.places, self._outputs, form, rng)
 
     def certificate(self, promise: Promise, rng: np.random.Generator | None) -> Certificate:
-        """The proof of the source for the promise, and how its outputs are answered."""
+        """The proof of the source for the guarantee, and how its outputs are answered."""
         document = self.source.certificate(rng).document
         return Certificate.build(
             mechanism=NAME,
@@ -161,7 +164,7 @@ class _Answered:
         return dict(known)
 
     def _labels(self) -> dict[str, Any]:
-        """What the inputs of the source are called, unless they are its own or very many."""
+        """Return the labels of the inputs of the source, unless they are its own or very many."""
         return self._named("inputs", self.secrets)
 
     @staticmethod
@@ -171,7 +174,7 @@ class _Answered:
         return {what: [encode_label(x) for x in secrets]}
 
     def _answers(self) -> list[Any]:
-        """Where the action changes along the outputs: ``[output, action]`` from that output on."""
+        """Return where the action changes along the outputs: ``[output, action]`` from that output on."""
         changes = np.flatnonzero(np.concatenate([[True], np.diff(self.places) != 0]))
         return [[int(y), encode_label(self.actions[self.places[y]])] for y in changes.tolist()]
 

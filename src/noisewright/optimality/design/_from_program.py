@@ -1,12 +1,10 @@
 r"""The best mechanism by a linear program: solved, made private, certified, and compared with its own lower bound.
 
 A solver's answer is raw material. Three steps follow the program (:mod:`~noisewright.optimality.program.solve`): small
-entries are dropped
-and the smallest private matrix above the rest is taken (:mod:`~noisewright.optimality.program.repair`); the result becomes a
-table of
-integers, whose promise is proved exactly; and where shapes are wanted, the table is moved until they hold
-(:mod:`~noisewright.optimality.shapes.tables`). If a table cannot be certified, the program is solved again with a little
-less of epsilon.
+entries are dropped and the smallest private matrix above the rest is taken
+(:mod:`~noisewright.optimality.program.repair`); the result becomes a table of integers, whose guarantee is proved
+exactly; and where shapes are wanted, the table is moved until they hold (:mod:`~noisewright.optimality.shapes.tables`).
+If a table cannot be certified, the program is solved again with a little less of epsilon.
 
 >>> from noisewright.optimality.design.optimal import optimal
 >>> fair = optimal(4, epsilon=1, loss="absolute", shape="fair")
@@ -49,16 +47,18 @@ MANY_ROWS = 400_000
 USUAL_DILATION = 1.05
 
 SLACKS = (0.0, 1e-6, 1e-4, 1e-2)
-"""How much of epsilon is held back, if the whole of it cannot be certified."""
+"""Shares of epsilon that are held back, if the whole of it cannot be certified."""
 
 PROHIBITIVE = (1e6, 1e3)
-"""A cost so many times above the regret of the best constant action (with a shape: of the uniform response) is next to a
-prohibition. Programs are solved with it capped there, which makes none of their bounds wrong, and without the actions that have
-such a cost."""
+"""A cost larger than the regret of the best constant action (with a shape: of the uniform response) by this factor is
+next to a prohibition. Programs are solved with it capped there, which makes none of their bounds wrong, and without the
+actions that have such a cost.
+"""
 
 WORTH_A_SHAPE = 1e-6
-"""What a shape that holds exactly may cost more than one that holds up to rounding, in terms of the uniform response's
-regret."""
+"""Largest additional cost of a shape that holds exactly over one that holds up to rounding, in terms of the uniform
+response's regret.
+"""
 
 ROUNDING = 1e-10
 """A shape that is missed by more was not lost by rounding alone, and the table is made in another way."""
@@ -66,7 +66,7 @@ ROUNDING = 1e-10
 PROVED, NOT_PROVED = "a dual solution, in floats", "not proved"
 
 USELESS = 0.1
-"""A gap above so much of the best constant action's regret proves nothing worth the name."""
+"""A gap above this share of the best constant action's regret proves nothing worth the name."""
 
 
 def from_program(
@@ -123,7 +123,7 @@ class _Answer:
 
     certified: CertifiedChannel
     matrix: Floats
-    """What was certified, in floats."""
+    """Certified matrix, in floats."""
     regret: float
     bound: float
     solution: Solution
@@ -133,7 +133,7 @@ class _Answer:
 
 @dataclass(frozen=True)
 class _Problem:
-    """One linear program, and what its answers are judged by."""
+    """One linear program, and the criteria for its answers."""
 
     setting: Setting
     core: Reduced
@@ -167,7 +167,7 @@ class _Problem:
         return exact if self.regret(exact) <= self.regret(table) + WORTH_A_SHAPE * level else table
 
     def regret(self, certified: CertifiedChannel) -> float:
-        """The expected regret of a table, or that of the worst secret."""
+        """Return the expected regret of a table, or the regret of the worst secret."""
         loss = self.core.setting.loss
         risks = (certified.channel().matrix[:, self.core.kept] * loss.matrix.T).sum(axis=1)
         return float(risks @ self.setting.prior if self.objective == "bayes" else risks.max())
@@ -239,7 +239,7 @@ class _Problem:
 
 
 def _losses(setting: Setting) -> Floats:
-    """``epsilon d`` as floats; infinite where nothing is promised."""
+    """``epsilon d`` as floats; infinite where nothing is guaranteed."""
     apart = setting.metric.matrix(setting.secrets)
     with np.errstate(over="ignore"):
         return np.where(np.isinf(apart), np.inf, np.minimum(float(setting.epsilon) * apart, 1e300))

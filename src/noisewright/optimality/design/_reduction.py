@@ -1,8 +1,9 @@
-r"""What of a loss can matter: actions that are never worth taking, and amounts that no mechanism can change, left out.
+r"""Reduction of a loss to its relevant part: actions that are never worth taking, and amounts that no mechanism can
+change, are left out.
 
-An action that costs at least as much as another one at every secret is never needed, and what the cheapest action costs at a
-secret is paid by every mechanism. Without the two, costs are *regrets*: 0 or more, and 0 for some action at every secret. So an
-answer that must never be given may cost 1e12 without drowning the differences that count.
+An action that costs at least as much as another one at every secret is never needed, and the cost of the cheapest
+action at a secret is paid by every mechanism. Without the two, costs are *regrets*: 0 or more, and 0 for some action at
+every secret. Therefore, an answer that must never be given may cost 1e12 without drowning the differences that count.
 
 >>> found = relevant(np.array([[5.0, 6.0], [6.0, 5.0], [1e12, 1e12]]), np.array([0.5, 0.5]))
 >>> found.kept.tolist(), found.regret.tolist(), found.paid
@@ -23,12 +24,12 @@ __all__ = ["Reduced", "Relevant", "reduced", "relevant"]
 
 
 MOST_COMPARED = 300_000_000
-"""Actions are compared with each other where that takes at most so many comparisons of numbers."""
+"""Maximum number of comparisons of numbers for which actions are compared with each other."""
 
 
 @dataclass(frozen=True)
 class Relevant:
-    """The actions that are kept, their regrets, and what is paid whatever is done."""
+    """The actions that are kept, their regrets, and the cost that is paid whatever is done."""
 
     kept: Indices
     regret: Floats
@@ -47,7 +48,7 @@ def relevant(matrix: Floats, prior: Floats, *, drop: bool = True, shift: bool = 
 
 
 def _dominated(matrix: Floats, w: int) -> bool:
-    """Whether another action is at least as good everywhere; of several equal ones the first is not."""
+    """Return whether another action is at least as good everywhere; of several equal ones the first is not."""
     no_worse = (matrix <= matrix[w]).all(axis=1)
     no_worse[w] = False
     if not no_worse.any():

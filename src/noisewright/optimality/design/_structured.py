@@ -4,12 +4,12 @@ For secrets at ``p_0 < p_1 < ...`` on a line let ``A[x,y] = e^(-epsilon |p_x - p
 with ``sum_y c_y A[x,y] = 1``, and ``G = A diag(c)`` is the truncated geometric (evenly spaced or not): all its
 adjacent constraints are tight. Products with ``A`` are two recursions, and its inverse is tridiagonal.
 
-**Proof of optimality at a prior.** Write ``s_y = min_w sum_x pi_x A[x,y] L[w,x]``, so that the geometric with its
-best remap costs ``sum_y c_y s_y``. If ``u = A^-1 s`` satisfies ``sum_x (pi_x L[w,x] - u_x) v_x >= 0`` for every
-action ``w`` and every private ``v`` (``v >= 0``, neighbours within the allowed factor), no private mechanism costs
-less than ``sum_x u_x``, which is what the geometric costs. That is linear duality; and because every column of ``G``
-is in use no other ``u`` could do it, so the test is exact. The smallest value over private ``v`` is found by a
-recursion along the line.
+**Proof of optimality at a prior.** Write ``s_y = min_w sum_x pi_x A[x,y] L[w,x]``, so that the geometric with its best
+remap costs ``sum_y c_y s_y``. If ``u = A^-1 s`` satisfies ``sum_x (pi_x L[w,x] - u_x) v_x >= 0`` for every action ``w``
+and every private ``v`` (``v >= 0``, neighbours within the allowed factor), no private mechanism costs less than
+``sum_x u_x``, which is the cost of the geometric. That is linear duality; and because every column of ``G`` is in use
+no other ``u`` could do it, so the test is exact. The smallest value over private ``v`` is found by a recursion along
+the line.
 
 >>> import numpy as np
 >>> line = LineKernel.of(np.arange(3.0), float(np.log(2)))
@@ -36,7 +36,7 @@ __all__ = ["ACCEPTED", "FEW", "LineKernel", "Moments", "monotone_remap"]
 
 
 FEW = 150
-"""Up to so many places a matrix of costs is faster than a search from coarse to fine."""
+"""Maximum number of places for which a matrix of costs is faster than a search from coarse to fine."""
 
 ACCEPTED = 1e-11
 """A proof that fails by no more than this, relative to the losses, for each secret, is taken for one that rounding spoilt."""
@@ -47,7 +47,7 @@ class LineKernel:
     """``A[x,y] = e^(-epsilon |p_x - p_y|)`` for increasing places, given by the losses of its steps."""
 
     steps: Floats
-    """``epsilon (p_(x+1) - p_x)``, each above 0."""
+    """``epsilon (p_(x+1) - p_x)``, each greater than 0."""
 
     @classmethod
     def of(cls, places: Floats, epsilon: float) -> LineKernel:
@@ -85,15 +85,17 @@ class LineKernel:
         return places, sums[places, np.arange(sums.shape[1])]
 
     def gap(self, prior: Floats, loss: Floats, costs: Floats) -> float:
-        """How much better than the geometric some private mechanism might be at this prior; ``inf`` if one surely is.
+        """Return how much better than the geometric some private mechanism might be at this prior; ``inf`` if one
+        surely is.
 
         What floats leave open is counted: the ``u`` that is tested is the one whose sum is the bound, lowered by more
         than rounding can have raised the recursion.
         """
         a, losses = self.decays, prior * loss
         spread = -np.expm1(-2 * self.steps)
-        # The geometric costs A^-1 applied to s in all; for one fixed action that is its row of losses exactly, so only
-        # what the others save is sent through the inverse, which enlarges rounding by one over a tiny step.
+        # The geometric costs A^-1 applied to s in all. For one fixed action this is its row of losses exactly.
+        # Therefore only the savings of the others are sent through the inverse, which enlarges rounding by one over a
+        # tiny step.
         fixed = int(losses.sum(axis=1).argmin())
         saved = costs - self.smooth(losses[[fixed]])[0]
         saved[np.abs(saved) <= 1e-15 * np.abs(costs)] = 0.0
@@ -111,8 +113,8 @@ class LineKernel:
         return math.inf
 
     def _private_side(self, rows: Floats) -> bool:
-        """Whether each row has a sum of at least 0 against every private vector: its smallest one, scaled to 1 at
-        each place in turn.
+        """Return whether each row has a sum of at least 0 against every private vector: its smallest one, scaled to 1
+        at each place in turn.
         """
         a = self.decays
         least = rows[:, -1]
@@ -192,8 +194,8 @@ def monotone_remap(moments: Moments, rule: Displacement) -> tuple[Indices, Float
     """The best action for each output, and its cost, where both are the same evenly spaced points.
 
     For a loss that rises with the displacement on either side the best action does not go down as the output goes up
-    (the kernel is totally positive, and two actions change places once). So the outputs are settled from coarse to
-    fine, each between its neighbours' actions: ``n log n`` costs in all.
+    (the kernel is totally positive, and two actions change places once). Therefore, the outputs are settled from coarse
+    to fine, each between its neighbours' actions: ``n log n`` costs in all.
     """
     size = len(moments.point)
     best = np.zeros(size + 2, dtype=np.intp)  # one sentinel on either side

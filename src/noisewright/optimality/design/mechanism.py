@@ -1,7 +1,8 @@
 r"""The optimal mechanism as it is used: drawn from, certified, and able to say how good it is and why.
 
-It releases *actions* of its loss. How they are drawn, from an integer table or by answering the output of a geometric or a
-randomised response, and what proves the promise, is its :class:`~noisewright.optimality.design._drawing.Drawing`.
+It releases *actions* of its loss. Its :class:`~noisewright.optimality.design._drawing.Drawing` has the method of
+drawing them, from an integer table or by answering the output of a geometric or a randomised response, and the proof of
+the guarantee.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class OptimalMechanism(BaseMechanism):
     delta: Fraction = Fraction(0)
     shape: tuple[str, ...] = ()
     shapes: Mapping[str, float] = field(default_factory=dict)
-    """By how much each shape is missed at most, in the probabilities that are drawn from."""
+    """Largest error of each shape, in the probabilities that are drawn from."""
     dilation: float = 1.0
 
     @property
@@ -64,18 +65,18 @@ class OptimalMechanism(BaseMechanism):
 
     @property
     def actions(self) -> tuple[Hashable, ...]:
-        """What can be released."""
+        """Actions that can be released."""
         return self.loss.actions
 
     @property
     def guarantee(self) -> Guarantee:
-        """``epsilon`` for the metric, and ``delta`` if one was asked for."""
+        """``epsilon`` for the metric, and ``delta`` if one was requested."""
         return Guarantee.exactly(self.epsilon, self.metric, self.delta)
 
     @property
     def gap(self) -> float:
-        """How much smaller the loss of another private mechanism could be, up to rounding: 0 for a theorem (unless points are
-        even up to rounding only), ``inf`` for a conjecture.
+        """Largest possible difference to the smaller loss of another private mechanism, up to rounding: 0 for a theorem
+        (unless points are even up to rounding only), ``inf`` for a conjecture.
         """
         return max(0.0, self.loss_value - self.bound)
 
@@ -85,7 +86,7 @@ class OptimalMechanism(BaseMechanism):
         return self.drawing.remap
 
     def in_words(self) -> str:
-        """What it is, how good, why, and what is promised, in plain words."""
+        """Describe the mechanism, its quality, the reason, and the guarantee, in plain words."""
         which = "expected loss" if self.objective == "bayes" else "loss of the worst secret"
         shaped = f" that is {' and '.join(self.shape)}" if self.shape else ""
         if np.isinf(self.gap):
@@ -126,7 +127,7 @@ class OptimalMechanism(BaseMechanism):
 
     @property
     def shapes_in_words(self) -> str:
-        """How exactly the table that is drawn from has its shapes."""
+        """Exactness of the shapes of the table that is drawn from, in words."""
         exact = [name for name, apart in self.shapes.items() if apart == 0]
         rest = [f"{name} to within {upward(apart)}" for name, apart in self.shapes.items() if apart > 0]
         parts = [*([f"{' and '.join(exact)} exactly"] if exact else []), *rest]

@@ -16,8 +16,8 @@ like any other, which releases actions of the loss, and says how its expected lo
 ('linear program', True)
 
 **Guarantee.** ``epsilon`` for the metric, exactly, for all pairs. It does not rest on the optimisation: the numbers
-that are drawn from are proved private afterwards. A prior or loss that was taken from the data would itself tell
-something about the data; it must be public.
+that are drawn from are proved private afterwards. A prior or loss that was taken from the data would itself reveal
+information about the data; it must be public.
 
 Reference: Ghosh, Roughgarden and Sundararajan, *Universally utility-maximizing privacy mechanisms* (2009); Bordenabe,
 Chatzikokolakis and Palamidessi, *Optimal geo-indistinguishable mechanisms for location privacy* (2014).
@@ -68,8 +68,9 @@ __all__ = ["optimal"]
 
 
 NEGLIGIBLE, LEFT_OPEN = 1e-8, 1e-10
-"""A closed form is taken without a look at the linear program if its gap is at most so much of its own regret, or of the best
-constant action's, which is as far as a solver in floats sees."""
+"""A closed form is taken without solving the linear program if its gap is at most this share of its own regret, or of
+the best constant action's, which is as far as a solver in floats sees.
+"""
 
 
 def optimal(
@@ -91,12 +92,12 @@ def optimal(
 
     ``loss``: a name (``"absolute"``, ``"squared"``, ``"zero-one"``, ``"pinball:1,3"``, ``"last-train:5"``,
     ``"parity"``, ``"step:2"``), a matrix of actions by secrets, a function of (action, secret), or a
-    :class:`~noisewright.optimality.losses.gallery.Loss`. ``outputs``: the actions, if they are not the secrets. ``prior``:
-    probabilities of the secrets, uniform if left out. ``objective="minimax"`` makes the loss of the worst secret
-    smallest instead, and takes no prior. ``shape``: properties that the mechanism must have besides, such as
-    ``"fair"`` or ``"column-monotone"``. ``dilation``: in a plane, how much longer than straight the paths may be
-    along which privacy is enforced (1: every pair that matters); chosen by size if left out. ``delta`` above 0 is for categories
-    (the discrete metric) that are right or wrong (``"zero-one"``) and all equally likely.
+    :class:`~noisewright.optimality.losses.gallery.Loss`. ``outputs``: the actions, if they are not the secrets.
+    ``prior``: probabilities of the secrets, uniform if left out. ``objective="minimax"`` makes the loss of the worst
+    secret smallest instead, and takes no prior. ``shape``: additional properties that the mechanism must have, such as
+    ``"fair"`` or ``"column-monotone"``. ``dilation``: in a plane, how much longer than straight the paths may be along
+    which privacy is enforced (1: every pair that matters); chosen by size if left out. ``delta`` greater than 0 is for
+    categories (the discrete metric) that are right or wrong (``"zero-one"``) and all equally likely.
     """
     names = _secrets(_named_secrets(metric, loss, prior) if points is None else points)
     one_of(objective, "objective", ("bayes", "minimax"))
@@ -124,7 +125,7 @@ def optimal(
 def _best(
     setting: Setting, objective: Objective, wanted: tuple[str, ...], dilation: float | None, solver: str
 ) -> OptimalMechanism:
-    """By a closed form where one is known and settles it, otherwise by the program."""
+    """Find the best mechanism by a closed form where one is known and settles it, otherwise by the program."""
     core = reduced(setting, drop=not wanted, shift=objective == "bayes")
     known = None if wanted else best_known(core.setting)
     if known is not None:
@@ -173,7 +174,7 @@ def _closest(distances: Any) -> Fraction:
 
 
 def _enough(core: Reduced, found: Found) -> bool:
-    """Whether what a closed form leaves open is not worth a linear program."""
+    """Return whether the gap that a closed form leaves open is not worth a linear program."""
     gap = found.value - found.bound
     if found.status != PRICES or gap <= NEGLIGIBLE * abs(found.value):
         return True
@@ -248,7 +249,7 @@ def _from_closed_form(setting: Setting, found: Found) -> OptimalMechanism:
 
 
 def _drawing(setting: Setting, found: Found) -> Drawing:
-    """What a closed form draws from."""
+    """Return the source of a closed form."""
     names, actions = setting.secrets, setting.loss.actions
     if found.line is not None:
         noise = geometric(epsilon=setting.epsilon * found.line.step, within=(0, found.line.count - 1))

@@ -1,6 +1,6 @@
-"""Extreme points of local privacy: the polytope, one corner (``point``), all of them (``enumeration``), how one is told
-(``criterion``, ``conditions``), the best one for a cost (``optimum``), and the corners of any polytope from its
-inequalities (``double_description``).
+"""Extreme points of local privacy: the polytope, one corner (``point``), all of them (``enumeration``), how one is
+recognised (``criterion``, ``conditions``), the best one for a cost (``optimum``), and the corners of any polytope from
+its inequalities (``double_description``).
 """
 
 from typing import TYPE_CHECKING

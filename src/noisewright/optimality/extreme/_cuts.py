@@ -1,7 +1,7 @@
 r"""The best channel for ``(epsilon, delta)`` and a linear cost: sets of outputs are added as they are violated.
 
 The linear program starts with single outputs and adds, for each pair of secrets, the set of outputs that breaks the
-promise most, until none does. Its vertex is then a vertex of the whole polytope. The vertex and the dual values are
+guarantee most, until none does. Its vertex is then a vertex of the whole polytope. The vertex and the dual values are
 solved for again in fractions, from the inequalities that hold with equality, and checked; the factor is rational, or
 taken just below ``e^epsilon``.
 
@@ -159,7 +159,9 @@ def _vertex(
 def _exact_bound(
     cost: Sequence[Sequence[Fraction]], duals: dict[Cut, float], q: Fraction, delta: Fraction
 ) -> Fraction | None:
-    """``sum u - delta sum y`` for exact multipliers with ``cost = u - sum y cut`` and ``y >= 0``; None where there are none."""
+    """Return ``sum u - delta sum y`` for exact multipliers with ``cost = u - sum y cut`` and ``y >= 0``; None where no
+    such multipliers exist.
+    """
     m, k = len(cost), len(cost[0])
     cuts = list(duals)
     columns = [[Fraction(n // k == i) for n in range(m * k)] for i in range(m)]

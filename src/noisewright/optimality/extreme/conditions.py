@@ -27,7 +27,7 @@ __all__ = ["Condition", "NormalForm", "necessary", "normal_form"]
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition that an extreme point satisfies: what it is about, what was found, what is allowed."""
+    """One condition that an extreme point satisfies: its subject, the value found, the allowed value."""
 
     name: str
     holds: bool

@@ -42,7 +42,7 @@ class Constraints:
 def local_constraints(
     inputs: int, outputs: int, epsilon: float, delta: float = 0.0, form: str = "lifted"
 ) -> Constraints:
-    """The constraints in one of the forms at the head of this module; only ``slack`` takes a delta above 0."""
+    """The constraints in one of the forms at the head of this module; only ``slack`` takes a delta greater than 0."""
     one_of(form, "form", ("lifted", "ratio", "slack"))
     if delta and form != "slack":
         raise ParameterError(f"form {form!r} is for delta = 0; with a delta above 0 take form='slack'.")

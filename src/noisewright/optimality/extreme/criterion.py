@@ -1,10 +1,10 @@
 r"""Is a channel private, and is it an extreme point? Exact for exact numbers, with a witness where the answer is no.
 
-For ``delta = 0`` the test is the complete criterion at the head of :mod:`~noisewright.optimality.extreme.polytope`. Its reason:
-in a column whose largest entry is ``q`` times the smallest, the inequalities that hold with equality leave one
-freedom, the scale of the column, and one more for each loose entry. The channel is extreme exactly if no combination
-of those freedoms keeps all row sums. For ``delta > 0`` the test is the definition: as many independent inequalities
-hold with equality as there are entries.
+For ``delta = 0`` the test is the complete criterion at the head of :mod:`~noisewright.optimality.extreme.polytope`. Its
+reason: in a column whose largest entry is ``q`` times the smallest, the inequalities that hold with equality leave one
+freedom, the scale of the column, and one more for each loose entry. The channel is extreme exactly if no combination of
+those freedoms keeps all row sums. For ``delta > 0`` the test is the definition: the number of independent inequalities
+that hold with equality is the number of entries.
 
 >>> half = [[Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 2), Fraction(1, 2)]]
 >>> verdict = is_extreme(half, Factor.of(factor=3), Fraction(0), Fraction(0))
@@ -36,7 +36,9 @@ ROUNDED = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class Breach:
-    """Where a channel breaks the promise: rows ``first`` and ``second``, and the outputs that are too likely under the first."""
+    """Violation of the guarantee by a channel: rows ``first`` and ``second``, and the outputs that are too likely under
+    the first.
+    """
 
     first: int
     second: int
@@ -52,7 +54,7 @@ class Middle:
 
 
 def is_private(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: Fraction) -> Verdict:
-    """Whether a matrix is a channel with ``A[i,S] <= q A[k,S] + delta`` for all rows and all sets of outputs."""
+    """Return whether a matrix is a channel with ``A[i,S] <= q A[k,S] + delta`` for all rows and all sets of outputs."""
     for i, row in enumerate(matrix):
         if min(row) < 0:
             return Verdict(FAILS, f"row {i} has a negative entry.", Breach(i, i, (row.index(min(row)),)))
@@ -84,7 +86,9 @@ def _event_breach(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: F
 
 
 def is_extreme(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: Fraction) -> Verdict:
-    """Whether a channel is an extreme point; see :meth:`noisewright.optimality.extreme.polytope.LocalPolytope.extreme`."""
+    """Return whether a channel is an extreme point; see
+    :meth:`noisewright.optimality.extreme.polytope.LocalPolytope.extreme`.
+    """
     private = is_private(matrix, factor, delta, tolerance)
     if not private:
         return Verdict(FAILS, f"it is not in the polytope: {private.reason}", private.evidence)
@@ -98,7 +102,7 @@ def is_extreme(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: Frac
 
 
 def _problem(form: NormalForm) -> str | None:
-    """Which part of the criterion fails, in words, or None."""
+    """Return which part of the criterion fails, in words, or None."""
     c = len(form.support)
     if c == 1:
         return None
@@ -163,7 +167,7 @@ def _freedom(form: NormalForm) -> list[list[Fraction]] | None:
 
 
 def _level(y: int | None, q: Fraction) -> Fraction:
-    """What a tight entry gains when the scale of its column grows; nothing for a loose one."""
+    """Return the gain of a tight entry when the scale of its column grows; nothing for a loose one."""
     return Fraction(0) if y is None else q if y else Fraction(1)
 
 
@@ -181,7 +185,9 @@ def _by_definition(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: 
 
 
 def tight_rank(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: Fraction) -> int:
-    """How many independent equalities and inequalities hold with equality: the number of entries, at an extreme point."""
+    """Return the number of independent equalities and inequalities that hold with equality: the number of entries, at
+    an extreme point.
+    """
     return rank(_tight_rows(matrix, factor, delta, tolerance))
 
 

@@ -1,13 +1,13 @@
 r"""Brute force: the vertices of a polytope from its inequalities, by the double description method in exact integers.
 
-It knows nothing of what theory says about extreme points and so is the referee of
-:mod:`~noisewright.optimality.extreme.enumeration`; and it is the only way to the vertices of ``(epsilon, delta)`` privacy,
-for which no closed form is known.
+It does not use the theory of extreme points and so is the referee of
+:mod:`~noisewright.optimality.extreme.enumeration`. It is also the only way to the vertices of ``(epsilon, delta)``
+privacy, for which no closed form is known.
 
-The last column is eliminated by the row sums. For ``delta = 0`` the inequalities are the ratios ``A[i,j] <= q
-A[k,j]``; for ``delta > 0`` they are ``A[i,S] <= q A[k,S] + delta`` for **every** set ``S`` of outputs. Single outputs
-alone would not be enough: for three secrets and three outputs 162 of the 357 vertices of that larger polytope break
-the promise (``events="single"`` shows it).
+The last column is eliminated by the row sums. For ``delta = 0`` the inequalities are the ratios ``A[i,j] <= q A[k,j]``;
+for ``delta > 0`` they are ``A[i,S] <= q A[k,S] + delta`` for **every** set ``S`` of outputs. Single outputs alone would
+not be enough: for three secrets and three outputs 162 of the 357 vertices of that larger polytope break the guarantee
+(``events="single"`` shows it).
 
 >>> [len(local_vertices(m, factor=2)) for m in (2, 3)]
 [4, 33]
@@ -35,7 +35,7 @@ from noisewright.optimality.algebra.elimination import Rows
 __all__ = ["local_inequalities", "local_vertices", "vertices"]
 
 LARGEST = 60_000
-"""So many rays are held at most while vertices are enumerated."""
+"""Maximum number of rays that are held while vertices are enumerated."""
 
 
 def local_vertices(
@@ -132,7 +132,7 @@ def vertices(inequalities: Sequence[Sequence[Fraction]], equalities: Iterable[in
 
 
 def _subspace(equalities: list[list[int]], width: int) -> list[list[int]]:
-    """Independent integer vectors that span what is orthogonal to all of the rows."""
+    """Return independent integer vectors that span the orthogonal complement of the rows."""
     echelon = Echelon(width)
     for row in equalities:
         echelon.add(row)
@@ -172,7 +172,7 @@ def _products(rays: list[list[int]], row: list[int]) -> list[int]:
 
 
 def _incidence(rays: list[list[int]], rows: list[list[int]], words: int) -> NDArray[np.uint64]:
-    """For each ray the rows that it lies on, as bits."""
+    """Return for each ray the rows that it lies on, as bits."""
     bits = np.zeros((len(rays), words), dtype=np.uint64)
     for n, row in enumerate(rows):
         on = np.array([p == 0 for p in _products(rays, row)], dtype=np.uint64)

@@ -1,13 +1,13 @@
 r"""All extreme points of the local-privacy polytope: one after the other, or counted.
 
-The weights come first. They solve ``M v = 1`` for a nonsingular 0/1 matrix ``M``, so by Cramer's rule ``v_j = a_j /
-N`` with ``1 <= a_j <= N`` and ``N`` no larger than the largest determinant of a 0/1 matrix of that size (1, 1, 2, 3,
-5, 9 for sizes 1 to 6). So a short search over sorted whole numbers finds all of them, and permuting a weight vector
-gives the rest. For each, ``T`` are the sets of outputs of weight 1 and ``L`` the sets that become so by a fraction of
-one more output; the extreme points are the sequences over ``T`` and ``L`` whose members of ``T`` have full rank. They
-are walked with a machine whose states are the subspaces spanned so far, and counted by a recursion over those states.
+The weights come first. They solve ``M v = 1`` for a nonsingular 0/1 matrix ``M``, so by Cramer's rule ``v_j = a_j / N``
+with ``1 <= a_j <= N`` and ``N`` no larger than the largest determinant of a 0/1 matrix of that size (1, 1, 2, 3, 5, 9
+for sizes 1 to 6). Therefore a short search over sorted integers finds all of them, and permuting a weight vector gives
+the rest. For each, ``T`` are the sets of outputs of weight 1 and ``L`` the sets that become so by a fraction of one
+more output; the extreme points are the sequences over ``T`` and ``L`` whose members of ``T`` have full rank. They are
+walked with a machine whose states are the subspaces spanned so far, and counted by a recursion over those states.
 
-Nothing depends on epsilon, as long as it is above 0.
+Nothing depends on epsilon, as long as it is positive.
 
 >>> [count_extreme_points(m).total for m in (2, 3, 4, 5)]
 [4, 33, 904, 164825]
@@ -37,14 +37,14 @@ from noisewright.optimality.extreme.point import ExtremePoint
 __all__ = ["CornerCounts", "count_extreme_points", "extreme_points", "weight_vectors"]
 
 LARGEST_DETERMINANT = {1: 1, 2: 1, 3: 2, 4: 3, 5: 5, 6: 9}
-"""Of 0/1 matrices, by size (Hadamard's maximal determinant problem)."""
+"""Largest determinants of 0/1 matrices, by size (Hadamard's maximal determinant problem)."""
 
 MOST_COLUMNS = max(LARGEST_DETERMINANT)
 
 
 @dataclass(frozen=True)
 class CornerCounts:
-    """How many extreme points there are: ``tight[c]`` and ``with_loose[c]`` for ``c`` outputs in use.
+    """Numbers of extreme points: ``tight[c]`` and ``with_loose[c]`` for ``c`` outputs in use.
 
     With one output in use all its entries are loose in the sense of the definition; those points are counted as tight
     here.
@@ -92,7 +92,7 @@ def count_extreme_points(inputs: int, outputs: int | None = None) -> CornerCount
 def extreme_points(inputs: int, outputs: int | None = None, *, columns: int | None = None) -> Iterator[ExtremePoint]:
     """Every extreme point for ``inputs`` secrets and ``outputs`` outputs (as many, if left out), each once.
 
-    ``columns`` restricts to those with that many outputs in use. There are 164,825 for 5 and about 1.6e8 for 6
+    ``columns`` restricts to those with this number of outputs in use. There are 164,825 for 5 and about 1.6e8 for 6
     secrets, so the answer is an iterator.
     """
     m, k = _sizes(inputs, outputs)
@@ -114,7 +114,7 @@ def _points(m: int, k: int, sizes: range | list[int]) -> Iterator[ExtremePoint]:
 
 
 def weight_vectors(columns: int) -> list[tuple[Fraction, ...]]:
-    """All weight vectors of extreme points with that many outputs in use.
+    """Return all weight vectors of extreme points with this number of outputs in use.
 
     >>> weight_vectors(3)
     [(Fraction(1, 1), Fraction(1, 1), Fraction(1, 1)), (Fraction(1, 2), Fraction(1, 2), Fraction(1, 2))]
@@ -190,7 +190,7 @@ class _Machine:
         return state
 
     def spanning(self, length: int) -> list[int]:
-        """For each length up to this one: how many sequences of tight rows have full rank."""
+        """Return for each length up to this one the number of sequences of tight rows with full rank."""
         counts = {0: 1}
         found = []
         for _ in range(length + 1):

@@ -1,9 +1,9 @@
 r"""The factor ``q = e^epsilon`` in exact arithmetic: a rational number, or the exponential of one.
 
 Extreme points are built from numbers that do not depend on ``q``; ``q`` enters at the end, in comparisons between
-polynomials in it. Where ``epsilon`` is a rational number other than 0 its exponential is transcendental (Lindemann),
-so a polynomial with rational coefficients is 0 there only if it is 0 everywhere, and its sign is found by bounds that
-get tighter until they settle. So every comparison is decided, and none by a tolerance.
+polynomials in it. Where ``epsilon`` is a rational number other than 0 its exponential is transcendental (Lindemann), so
+a polynomial with rational coefficients is 0 there only if it is 0 everywhere, and its sign is found by bounds that get
+tighter until they settle. Therefore every comparison is decided, and none by a tolerance.
 
 >>> Factor.of(epsilon=1).sign([-2718281828459045235360287471352, 10**30])
 1
@@ -36,7 +36,7 @@ class Factor:
 
     @classmethod
     def of(cls, *, epsilon: Exact | None = None, factor: Exact | None = None) -> Factor:
-        """From an epsilon, or from the factor ``e^epsilon`` itself as a rational number."""
+        """Build it from an epsilon, or from the factor ``e^epsilon`` itself as a rational number."""
         if (epsilon is None) == (factor is None):
             raise ParameterError("give either epsilon or factor (which is e^epsilon), not both and not neither.")
         if factor is not None:
@@ -53,7 +53,7 @@ class Factor:
 
     @property
     def is_one(self) -> bool:
-        """Whether nothing may be told at all (``epsilon = 0``)."""
+        """Return whether nothing may be revealed at all (``epsilon = 0``)."""
         return self.exact == 1
 
     def bounds(self, bits: int) -> tuple[Fraction, Fraction]:

@@ -5,10 +5,11 @@ and ``V = sum_j v_j``: a polyhedron that does not depend on ``q = e^epsilon``, s
 ill-conditioned. The expected cost is a quotient there, and is made smallest by Dinkelbach's iteration, one linear
 program after another; the weights and the pattern of each answer are recovered exactly.
 
-**Proof.** Numbers ``u_i``, one for each secret, with sum ``z`` and ``(q - 1) sum_i max(u_i - C[i,j], 0) <= sum_i
-C[i,j] - z`` for every output ``j`` show that no private channel costs less than ``z``. They are solved for exactly,
-as polynomials in ``q``, from the inequalities that hold with equality, and compared with the cost of the extreme
-point exactly. If both agree the status is ``holds (exact)``; otherwise ``bound`` is what is proved.
+**Proof.** Numbers ``u_i``, one for each secret, with sum ``z`` and
+``(q - 1) sum_i max(u_i - C[i,j], 0) <= sum_i C[i,j] - z`` for every output ``j`` show that no private channel costs
+less than ``z``. They are solved for exactly, as polynomials in ``q``, from the inequalities that hold with equality,
+and compared with the cost of the extreme point exactly. If both agree the status is ``holds (exact)``; otherwise
+``bound`` is the proved bound.
 
 >>> cost = [[Fraction(abs(i - j), 10) for j in range(10)] for i in range(10)]
 >>> best = best_channel(cost, Factor.of(factor=2))
@@ -50,7 +51,9 @@ LARGEST = 10_000
 """More entries than this are not optimised over."""
 
 SNAP = 1e-6
-"""The solver's weights and entries are that exact; what they stand for is then solved for in fractions."""
+"""The solver's weights and entries are that exact; the numbers that they approximate are then solved for in
+fractions.
+"""
 
 NEAR = Fraction(1, 10**9)
 """A gap below this, relative to the range of the cost, is called a matter of rounding."""
@@ -58,7 +61,7 @@ NEAR = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class ExtremeOptimum:
-    """The best channel found and what is proved about it.
+    """The best channel found and the proved facts about it.
 
     ``value`` is its cost and ``bound`` a proved lower bound for every private channel, both exact for a rational
     factor (otherwise taken at a factor just below ``e^epsilon``, to one part in 2^150). With the status ``holds
@@ -78,7 +81,7 @@ class ExtremeOptimum:
 
     @property
     def gap(self) -> Fraction:
-        """How much better some other channel might still be: 0 where the optimum is proved."""
+        """Largest possible improvement by some other channel: 0 where the optimum is proved."""
         return self.value - self.bound
 
     def channel(self) -> Channel:
@@ -97,7 +100,9 @@ class ExtremeOptimum:
 
 @dataclass(frozen=True)
 class Prices:
-    """A price for each secret, as a solver gave them, and the unit in which they are exact to a few parts in a million."""
+    """A dual price for each secret, as a solver gave them, and the unit in which they are exact to a few parts in a
+    million.
+    """
 
     values: list[Fraction]
     unit: Fraction
@@ -134,7 +139,9 @@ def best_channel(
 
 
 def _search(cost: Cost, factor: Factor) -> tuple[ExtremePoint, list[Prices]]:
-    """The best extreme point found, and prices of the secrets: dual values of the last linear programs."""
+    """Return the best extreme point found, and the multipliers of the secrets: dual values of the last linear
+    programs.
+    """
     m, k = len(cost), len(cost[0])
     totals = [sum(column, Fraction(0)) for column in zip(*cost, strict=True)]
     start = totals.index(min(totals))
@@ -227,7 +234,7 @@ def _cheaper(one: ExtremePoint, other: ExtremePoint, cost: Cost, factor: Factor)
 
 
 def _proved(cost: Cost, point: ExtremePoint, offer: Prices, factor: Factor) -> bool:
-    """Whether exact prices prove that no private channel costs less than this one."""
+    """Return whether exact multipliers prove that no private channel costs less than this one."""
     m, k = len(cost), len(cost[0])
     if len(point.support) == 1 or factor.is_one:
         j = point.support[0]
@@ -261,11 +268,11 @@ def _proved(cost: Cost, point: ExtremePoint, offer: Prices, factor: Factor) -> b
 
 
 def _exact_prices(cost: Cost, point: ExtremePoint, offer: Prices, factor: Factor) -> list[list[Fraction]] | None:
-    """Prices ``u_i = a + b/(q-1) + c z/(q-1)`` as triples ``(a, b, c)``, from what must hold with equality.
+    """Return multipliers ``u_i = a + b/(q-1) + c z/(q-1)`` as triples ``(a, b, c)``, from the equations that must hold.
 
-    An output in use leaves no room: the prices of its ones exceed its costs by ``(sum_i C[i,j] - z)/(q - 1)`` in all.
-    A loose entry costs exactly the price of its secret. Where that leaves freedom, the solver's prices say what else
-    is tight.
+    An output in use has no slack: the multipliers of its ones exceed its costs by ``(sum_i C[i,j] - z)/(q - 1)`` in
+    all. A loose entry costs exactly the multiplier of its secret. Where that leaves freedom, the solver's multipliers
+    show which other equations are tight.
     """
     m, c = len(cost), len(point.support)
     fixed = {i: cost[i][point.support[j]] for i, j in enumerate(point.free) if j >= 0}
@@ -290,7 +297,9 @@ def _exact_prices(cost: Cost, point: ExtremePoint, offer: Prices, factor: Factor
 def _near_equations(
     cost: Cost, point: ExtremePoint, offer: Prices, factor: Factor, fixed: dict[int, Fraction], free: list[int]
 ) -> list[list[Fraction]]:
-    """What the solver's prices say is tight beside the outputs in use: the closest first."""
+    """Return the equations that are tight by the solver's multipliers, in addition to the outputs in use: the closest
+    first.
+    """
     m, k, prices = len(cost), len(cost[0]), offer.values
     spare = factor.ratio(*point.value(cost))
     found: list[tuple[Fraction, list[Fraction]]] = []
@@ -308,14 +317,18 @@ def _near_equations(
 
 
 def _column(cost: Cost, j: int, ones: list[int], fixed: dict[int, Fraction], free: list[int]) -> list[Fraction]:
-    """The equation of an output without room: coefficients of the free prices, then its three right-hand sides."""
+    """Return the equation of an output without slack: coefficients of the free multipliers, then its three right-hand
+    sides.
+    """
     total = sum((row[j] for row in cost), Fraction(0))
     known = sum((cost[i][j] - fixed.get(i, Fraction(0)) for i in ones), Fraction(0))
     return [*(Fraction(i in ones) for i in free), known, total, Fraction(-1)]
 
 
 def _bound(cost: Cost, prices: list[Fraction], factor: Factor) -> Fraction:
-    """A lower bound for every private channel from any prices: lowered together until they leave no output without room."""
+    """Return a lower bound for every private channel from any multipliers: lowered together until no output is without
+    slack.
+    """
     q = factor.bounds(160)[1]
     total = sum(prices, Fraction(0))
     short = Fraction(0)

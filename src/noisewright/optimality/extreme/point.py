@@ -161,7 +161,9 @@ def construct(
 
 
 def weights_of(ones: Sequence[int], free: Sequence[int], width: int) -> tuple[Fraction, ...]:
-    """The weights that rows without a loose entry determine; refused where they do not, or where one is not above 0."""
+    """The weights that rows without a loose entry determine; refused where they do not, or where one is not greater
+    than 0.
+    """
     tight = dict.fromkeys(bits for bits, j in zip(ones, free, strict=True) if j < 0)  # each row once
     echelon = Echelon(width)
     basis = [bits for bits in tight if echelon.add([bits >> j & 1 for j in range(width)])]

@@ -14,7 +14,7 @@ extreme exactly if
 3. the rows without a loose entry, divided by ``w``, have a rank equal to the number of outputs in use.
 
 With one output in use it is always extreme. :meth:`LocalPolytope.extreme` decides this exactly for exact numbers and
-says why; what is not extreme comes with two private channels that it is the middle of.
+states why; a channel that is not extreme comes with two private channels that it is the middle of.
 
 >>> survey = LocalPolytope(3, factor=2)
 >>> str(survey.extreme([["4/7", "1/7", "2/7"], ["3/7", "2/7", "2/7"], ["2/7", "1/7", "4/7"]]))
@@ -54,7 +54,9 @@ from noisewright.optimality.extreme.point import ExtremePoint, construct, exact_
 __all__ = ["LocalPolytope"]
 
 TOLERANCE = 1e-9
-"""Entries of floats that are that close, relatively, count as equal when tight entries are told from loose ones."""
+"""Entries of floats that are that close, relatively, count as equal when tight entries are distinguished from loose
+ones.
+"""
 
 
 class LocalPolytope:
@@ -91,10 +93,10 @@ class LocalPolytope:
         return len(self.inputs), len(self.outputs)
 
     def contains(self, channel: Channel | ExtremePoint | Sequence[Sequence[Any]]) -> Verdict:
-        """Whether a channel keeps the promise; the evidence is the pair of rows and the outputs that break it.
+        """Return whether a channel keeps the guarantee; the evidence is the pair of rows and the outputs that break it.
 
-        Fractions, whole numbers and texts such as ``"1/3"`` are exact; with a float among them, or a
-        :class:`Channel`, the tolerance counts.
+        Fractions, integers and texts such as ``"1/3"`` are exact; with a float among them, or a :class:`Channel`, the
+        tolerance counts.
         """
         if isinstance(channel, ExtremePoint):
             return Verdict(EXACT, "it is an extreme point.", self._checked(channel))
@@ -102,10 +104,10 @@ class LocalPolytope:
         return is_private(matrix, self.factor, self.delta, tolerance)
 
     def extreme(self, channel: Channel | ExtremePoint | Sequence[Sequence[Any]]) -> Verdict:
-        """Whether a channel is an extreme point.
+        """Return whether a channel is an extreme point.
 
-        The evidence of a yes is the :class:`~noisewright.optimality.extreme.point.ExtremePoint` (for ``delta = 0``);
-        that of a no are two private channels whose average it is, or the place where it is not private.
+        The evidence of a yes is the :class:`~noisewright.optimality.extreme.point.ExtremePoint` (for ``delta = 0``).
+        The evidence of a no is two private channels whose average it is, or the place where it is not private.
         """
         if isinstance(channel, ExtremePoint):
             point = self._checked(channel)
@@ -123,12 +125,12 @@ class LocalPolytope:
         return point
 
     def points(self, columns: int | None = None) -> Iterator[ExtremePoint]:
-        """Every extreme point, each once; ``columns`` restricts to those with that many outputs in use."""
+        """Every extreme point, each once; ``columns`` restricts to those with this number of outputs in use."""
         self._pure("extreme points are listed")
         return extreme_points(*self.shape, columns=columns)
 
     def count(self) -> CornerCounts:
-        """How many extreme points there are, by the number of outputs in use."""
+        """Return the numbers of extreme points, by the number of outputs in use."""
         self._pure("extreme points are counted")
         return count_extreme_points(*self.shape)
 
@@ -160,18 +162,22 @@ class LocalPolytope:
         return normal_form(matrix, self.factor, tolerance)
 
     def necessary(self, channel: Channel | Sequence[Sequence[Any]]) -> list[Condition]:
-        """Conditions that every extreme point with ``epsilon > 0`` satisfies, each with what was found; they do not suffice."""
+        """Return conditions that every extreme point with ``epsilon > 0`` satisfies, each with the value found; they do
+        not suffice.
+        """
         if self.factor.is_one:
             raise ParameterError("the conditions are about epsilon above 0; with epsilon = 0 ask extreme().")
         return necessary(self.normal_form(channel))
 
     def tight_rank(self, channel: Channel | Sequence[Sequence[Any]]) -> int:
-        """How many independent constraints hold with equality: as many as there are entries exactly at an extreme point."""
+        """Return the number of independent constraints that hold with equality: the number of entries exactly at an
+        extreme point.
+        """
         matrix, tolerance = self._read(channel)
         return tight_rank(matrix, self.factor, self.delta, tolerance)
 
     def _read(self, channel: Channel | Sequence[Sequence[Any]]) -> tuple[Rows, Fraction]:
-        """The exact entries, and the tolerance that they are to be compared with: none for exact numbers."""
+        """Exact entries, and the tolerance for comparing them: none for exact numbers."""
         given = channel.matrix if isinstance(channel, Channel) else channel
         matrix = exact_matrix(given)
         self._same_shape(len(matrix), len(matrix[0]))

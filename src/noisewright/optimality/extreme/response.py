@@ -68,7 +68,7 @@ def optimal_response(categories: Iterable[Hashable] | int, *, epsilon: Exact, de
             "epsilon and delta are both 0, so every category must look alike; give one of them above 0."
         )
     size = len(names)
-    # As many bits as it takes to resolve e^-epsilon / m, 1 - delta, and a small epsilon or delta, and forty or more beyond.
+    # Enough bits to resolve e^-epsilon / m, 1 - delta, and a small epsilon or delta, and forty or more beyond.
     fine = math.ceil(1 / (budget + failure)).bit_length() + math.ceil(1 / (1 - failure)).bit_length()
     width = 64 + 2 * size.bit_length() + math.ceil(budget * 3 / 2) + fine
     precision = width + 64
@@ -117,7 +117,7 @@ class OptimalResponse(OverCategories):
 
     @property
     def gap(self) -> Fraction:
-        """How much above that bound this mechanism is: the rounding of its integers, and nothing else."""
+        """Difference of this mechanism to that bound: only the rounding of its integers."""
         return 1 - self.keep_probability - self.bound
 
     @in_kind

@@ -1,4 +1,6 @@
-"""Kernels of private posteriors, universal optimality, and what survives when a domain is restricted."""
+"""Kernels of private posteriors, universal optimality, and their properties that survive when a domain is
+restricted.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -16,7 +16,7 @@ from noisewright.core.errors import ParameterError
 __all__ = ["Potential", "components", "grow_potentials"]
 
 Potential = tuple[float, ...]
-"""Logarithms of a posterior, the smallest at 0: whole numbers of steps in an exact space, otherwise losses."""
+"""Logarithms of a posterior, the smallest at 0: integers of steps in an exact space, otherwise losses."""
 
 
 def grow_potentials(

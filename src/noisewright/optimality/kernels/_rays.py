@@ -8,7 +8,7 @@ third one uses only columns that they use.
 >>> [ray.support for ray in balanced_rays([[1, 0, 1], [0, 1, 1]])]
 [(2,), (0, 1)]
 
-Whole numbers are exact. Where they stand for numbers known approximately, ``error`` says how far each entry may be off,
+Integers are exact. Where they stand for numbers known approximately, ``error`` says how far each entry may be off,
 relatively, and a sign that could be wrong is refused rather than guessed. Floats are compared within ``tolerance``.
 
 Reference: Motzkin, Raiffa, Thompson and Thrall, *The double description method* (1953); for 0-1 columns the rays are the
@@ -32,12 +32,12 @@ MOST_RAYS = 20_000
 """The default limit on rays, also on the way to the result."""
 
 BLOCK = 4_000_000
-"""How many pairs are looked at together."""
+"""Number of pairs that are examined together."""
 
 
 @dataclass(frozen=True)
 class Ray:
-    """Weights of the columns in ``support``, all above 0, up to a common factor."""
+    """Weights of the columns in ``support``, all greater than 0, up to a common factor."""
 
     support: tuple[int, ...]
     weights: tuple[float, ...]

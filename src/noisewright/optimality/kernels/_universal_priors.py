@@ -31,7 +31,7 @@ PriorPoint = tuple[Any, ...]
 """Probabilities of the secrets, fractions or floats."""
 
 MOST_EXACT = 30_000
-"""Up to so many sets of planes are gone through in fractions; beyond it floats are used."""
+"""Maximum number of sets of planes that are gone through in fractions; beyond it floats are used."""
 
 MOST_FLOAT = 3_000_000
 """More sets of planes than this are not gone through."""
@@ -41,7 +41,7 @@ SAMPLES = 300
 
 @dataclass(frozen=True, eq=False)
 class ChannelEntries:
-    """A channel in floats, and as whole numbers over one denominator where it is exact."""
+    """A channel in floats, and as integers over one denominator where it is exact."""
 
     floats: Floats
     exact: NDArray[Any] | None
@@ -147,7 +147,7 @@ def _exact_corners(planes: Sequence[tuple[int, ...]], mine: ChannelEntries, cost
 
 
 def _changes_exactly(prior: Sequence[Fraction], mine: ChannelEntries, costs: Floats) -> bool:
-    """Whether the ties that count at a prior, those between best actions, and its zeros leave no other prior."""
+    """Return whether the ties that count at a prior, those between best actions, and its zeros leave no other prior."""
     assert mine.exact is not None
     whole, _ = whole_costs(costs)
     common = lcm(*(p.denominator for p in prior))

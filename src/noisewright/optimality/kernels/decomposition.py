@@ -1,4 +1,5 @@
-r"""Is a channel a vertex or a kernel mechanism; what is it a mix of; and what is at least as useful as it for everybody?
+r"""Whether a channel is a vertex or a kernel mechanism, of which mechanisms it is a mix, and which are at least as
+useful for everyone.
 
 * :func:`is_vertex_mechanism`, :func:`is_kernel`: the two tests, with the odd output or the dependence as evidence;
 * :func:`decompose`: a vertex mechanism as a convex sum of kernels (Caratheodory: peel off a kernel until nothing is left).
@@ -15,8 +16,8 @@ holds (exact): 3 outputs, all corners, linearly independent.
 >>> len(better.parts.potentials), better.residual
 (4, 0.0)
 
-Channels are given as a :class:`~noisewright.core.channels.channel.Channel` of floats, compared within a tolerance, or as rows of
-fractions, whole numbers or strings, which are taken exactly.
+Channels are given as a :class:`~noisewright.core.channels.channel.Channel` of floats, compared within a tolerance, or
+as rows of fractions, integers or strings, which are taken exactly.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ class _Read:
 
 
 def is_vertex_mechanism(channel: Given, space: PrivatePosteriors, tolerance: float = TOLERANCE) -> Verdict:
-    """Whether every posterior is a corner."""
+    """Return whether every posterior is a corner."""
     read, tolerance = _read(channel, space), as_tolerance(tolerance)
     status = EXACT if read.exact and space.steps is not None else WITHIN
     for place, posterior in enumerate(read.posteriors):
@@ -122,7 +123,7 @@ def is_vertex_mechanism(channel: Given, space: PrivatePosteriors, tolerance: flo
 
 
 def is_kernel(channel: Given, space: PrivatePosteriors, tolerance: float = TOLERANCE) -> Verdict:
-    """Whether every posterior is a corner and they are linearly independent."""
+    """Return whether every posterior is a corner and they are linearly independent."""
     corners = is_vertex_mechanism(channel, space, tolerance)
     if not corners:
         return corners
@@ -164,7 +165,7 @@ def decompose(channel: Given | VertexHyper, space: PrivatePosteriors, tolerance:
     parts: list[KernelPart] = []
     while left:
         kernel = _some_kernel(space, left, exact)
-        if kernel is None:  # what rounding left over is no mechanism any more
+        if kernel is None:  # the remainder of rounding is not a mechanism any more
             break
         outers = dict(zip(kernel.potentials, kernel.outers, strict=True))
         share = min(left[p] / o for p, o in outers.items())
@@ -194,8 +195,8 @@ def check_private(channel: Given, space: PrivatePosteriors, tolerance: float = T
 def anti_refine(channel: Given, space: PrivatePosteriors, tolerance: float = TOLERANCE) -> AntiRefinement:
     """A vertex mechanism that the given private channel is a post-processing of.
 
-    A posterior that is no corner lies between two private ones that reach more of their bounds; splitting it again and
-    again ends in corners, which share its weight. Nothing is listed or optimised.
+    A posterior that is not a corner lies between two private ones that reach more of their bounds; splitting it again
+    and again ends in corners, which share its weight. Nothing is listed or optimised.
     """
     read = check_private(channel, space, tolerance)
     masses: dict[Potential, dict[int, Any]] = {}
@@ -246,7 +247,7 @@ def _spread(space: PrivatePosteriors, posterior: Sequence[Any], mass: Any, toler
 
 
 def _some_kernel(space: PrivatePosteriors, outers: dict[Potential, Any], exact: bool) -> Kernel | None:
-    """A kernel made of some of the corners (Caratheodory): shift weight along dependences until there is none left."""
+    """Return a kernel made of some of the corners (Caratheodory): shift weight along dependences until none is left."""
     left = dict(outers)
     while True:
         null = _dependence(space, tuple(left), exact)

@@ -2,12 +2,12 @@ r"""Kernel mechanisms: the finitely many private mechanisms that all others are 
 
 A private channel whose posteriors (from the uniform prior) are corners of :mod:`~noisewright.optimality.kernels.posteriors` is a
 *vertex mechanism*; if they are also linearly independent it is a *kernel mechanism*. Every private mechanism is a
-post-processing of a mix of kernels, so for any loss and any prior some kernel is best. No kernel is a post-processing of
-another, and with more than two secrets there are several: no mechanism is best for everybody.
+post-processing of a mix of kernels, so for any loss and any prior some kernel is best. No kernel is a post-processing
+of another, and with more than two secrets there are several: no mechanism is best for everyone.
 
 Kernels are the extreme points of ``{a >= 0 : V a = uniform}``, where the columns of ``V`` are the corners. They are listed
 
-* in whole numbers, for a rational ``factor``, and for any budget under the discrete metric. There the corners are
+* in integers, for a rational ``factor``, and for any budget under the discrete metric. There the corners are
   ``1 + (q - 1) [i in S]`` for a set ``S`` of secrets, and kernels are the minimal balanced collections of such sets;
 * exactly as well, for a rational ``epsilon`` and distances in whole steps: ``e^epsilon`` is transcendental, so a tie is an
   identity, which can be tested; signs are taken from an approximation with a running bound of its error;
@@ -71,7 +71,7 @@ class Kernel:
 
     @cached_property
     def rows(self) -> tuple[tuple[Fraction, ...], ...] | None:
-        """The channel in exact fractions; None where the factors are no rational numbers."""
+        """The channel in exact fractions; None where the factors are not rational."""
         if not self.space.rational:
             return None
         weights = [self.space.weights(p) for p in self.potentials]
@@ -98,7 +98,7 @@ class Kernel:
 
     @property
     def outers(self) -> tuple[Any, ...]:
-        """How often each output is seen if all secrets are equally likely."""
+        """Probability of each output if all secrets are equally likely."""
         if self.rows is not None:
             return tuple(sum(column, Fraction(0)) / self.space.size for column in zip(*self.rows, strict=True))
         return tuple(self.channel().matrix.mean(axis=0).tolist())
@@ -123,12 +123,12 @@ class Kernels(Sequence[Kernel]):
 
     @property
     def verified(self) -> bool:
-        """Whether ties and signs were decided exactly; counts in floats are not verified."""
+        """Return whether ties and signs were decided exactly; counts in floats are not verified."""
         return self.space.steps is not None
 
     @property
     def by_size(self) -> dict[int, int]:
-        """How many kernels there are with each number of outputs."""
+        """Number of kernels with each number of outputs."""
         return dict(sorted(Counter(len(kernel) for kernel in self.found).items()))
 
     def to_json(self) -> dict[str, object]:
@@ -232,7 +232,7 @@ def kernel_of(space: PrivatePosteriors, potentials: Sequence[Potential]) -> Kern
 
 
 def rank_of(space: PrivatePosteriors, potentials: Sequence[Potential]) -> int:
-    """How many of the corners are linearly independent: exactly, where distances are in whole steps."""
+    """Return the number of linearly independent corners: exactly, where distances are in whole steps."""
     if space.base is None:
         matrix = np.array([space.posterior(p) for p in potentials])
         return int(np.linalg.matrix_rank(matrix / matrix.max(axis=1, keepdims=True), tol=1e-9))

@@ -1,13 +1,13 @@
-r"""What an observer may end up believing: the polytope of private posteriors.
+r"""Posterior beliefs that an observer may hold: the polytope of private posteriors.
 
 Start from the uniform prior on ``n`` secrets. A channel is ``epsilon d``-private **iff** each of its posteriors ``p`` lies in
 
 .. math:: P = \{\, p > 0,\ \sum_i p_i = 1,\ p_i \le e^{\epsilon d(i,j)} p_j \,\},
 
-and any points of ``P`` with the uniform distribution between them are the posteriors of a private channel. So the corners of
-``P`` are what private mechanisms are made of. With ``x = ln p`` the conditions read ``x_i - x_j <= epsilon d(i,j)``: a point is a
-corner **iff** the pairs where equality holds connect all secrets. Corners are found by growing such a potential ``x`` secret by
-secret; there are at most ``C(2n-2, n-1)``.
+and any points of ``P`` with the uniform distribution between them are the posteriors of a private channel. Therefore
+the corners of ``P`` are the parts of private mechanisms. With ``x = ln p`` the conditions read
+``x_i - x_j <= epsilon d(i,j)``: a point is a corner **iff** the pairs where equality holds connect all secrets. Corners
+are found by growing such a potential ``x`` secret by secret; there are at most ``C(2n-2, n-1)``.
 
 >>> from noisewright.core.metrics.metric import Discrete, Line
 >>> line = PrivatePosteriors.of(Line(), range(3), factor=2)
@@ -51,7 +51,7 @@ from noisewright.optimality.kernels._potentials import Potential, components, gr
 __all__ = ["LARGEST_STEPS", "MOST_VERTICES", "Potential", "PrivatePosteriors"]
 
 Posterior = Sequence[Any] | Floats
-"""Probabilities: floats, or whole numbers, fractions and strings, which are taken exactly."""
+"""Probabilities: floats, or integers, fractions and strings, which are taken exactly."""
 
 LARGEST_STEPS = 200
 """A space is exact if all distances are whole multiples, up to this one, of one number."""
@@ -63,7 +63,7 @@ MOST_POINTS = 24
 """Corners of spaces with more secrets than this are not looked for."""
 
 NEAR_BITS = 160
-"""A factor that is no rational number is replaced in computations by one that agrees to this many bits, or more."""
+"""A factor that is not rational is replaced in computations by one that agrees to this many bits, or more."""
 
 TOLERANCE = 1e-9
 """Two logarithms of floats that are this close count as equal."""
@@ -118,7 +118,7 @@ class PrivatePosteriors:
 
     @property
     def size(self) -> int:
-        """How many secrets there are."""
+        """Number of secrets."""
         return len(self.points)
 
     @cached_property
@@ -150,7 +150,7 @@ class PrivatePosteriors:
 
     @property
     def rational(self) -> bool:
-        """Whether all factors are rational numbers, so that every computation is exact."""
+        """Return whether all factors are rational numbers, so that every computation is exact."""
         return self.step_factor is not None and self.step_factor.exact is not None
 
     @cached_property
@@ -167,7 +167,9 @@ class PrivatePosteriors:
 
     @cached_property
     def bits(self) -> int:
-        """To how many bits :attr:`base` agrees with the factor of one unit: more where factors are near 1, or very large."""
+        """Number of bits to which :attr:`base` agrees with the factor of one unit: more where factors are near 1, or
+        very large.
+        """
         widest = self.step * max(max(row) for row in self.steps or ((1,),))
         return NEAR_BITS + 20 * max(0, math.ceil(-math.log2(self.step))) + 8 * math.ceil(widest)
 
@@ -186,7 +188,7 @@ class PrivatePosteriors:
 
     @cached_property
     def step(self) -> float:
-        """The loss that potentials are counted in: that of one unit, or 1 in a space that is not exact."""
+        """Loss that potentials are counted in: the loss of one unit, or 1 in a space that is not exact."""
         return 1.0 if self.unit is None else self.rate * float(self.unit)
 
     def posterior(self, potential: Potential) -> Floats:
@@ -234,7 +236,7 @@ class PrivatePosteriors:
         return np.array([self.posterior(p) for p in self.potentials]).T
 
     def is_corner(self, potential: Potential) -> bool:
-        """Whether a potential is private and the pairs that reach their bound connect all secrets."""
+        """Return whether a potential is private and the pairs that reach their bound connect all secrets."""
         apart, slack = self.steps or self.losses.tolist(), 0 if self.steps else TOLERANCE
         over = {(i, j): abs(potential[i] - potential[j]) - apart[i][j] for i in range(self.size) for j in range(i)}
         tight = [pair for pair, excess in over.items() if abs(excess) <= slack]
@@ -259,7 +261,9 @@ class PrivatePosteriors:
     # Questions about one posterior ---------------------------------------------------------------------------------------
 
     def contains(self, posterior: Posterior, tolerance: float = TOLERANCE) -> Verdict:
-        """Whether a posterior is private. Whole numbers, fractions and strings are taken exactly, floats within ``tolerance``."""
+        """Return whether a posterior is private. Integers, fractions and strings are taken exactly, floats within
+        ``tolerance``.
+        """
         given, tolerance = self._read(posterior), as_tolerance(tolerance)
         worst, where = 0.0, (0, 0)
         for i in range(self.size):
@@ -279,7 +283,9 @@ class PrivatePosteriors:
         )
 
     def is_vertex(self, posterior: Posterior, tolerance: float = TOLERANCE) -> Verdict:
-        """Whether a posterior is a corner; the evidence against a private one is two others that it lies between."""
+        """Return whether a posterior is a corner; the evidence against a private one is two others that it lies
+        between.
+        """
         private = self.contains(posterior, tolerance)
         if not private:
             return private
@@ -309,7 +315,8 @@ class PrivatePosteriors:
         return components([(i, j) for i in range(n) for j in range(n) if i != j and tight[i][j]], n)
 
     def split(self, given: Sequence[Any], groups: Sequence[int]) -> tuple[Any, list[Any], list[Any]]:
-        """A posterior that is no corner as ``(1 - t) low + t high``: the secrets of group 0 made likelier and less likely.
+        """Return a posterior that is not a corner as ``(1 - t) low + t high``: the secrets of group 0 made more likely
+        and less likely.
 
         Either of the two reaches a bound more, so repeating this ends in corners. Exact if the posterior is given in fractions
         and the factors are rational.
@@ -364,7 +371,7 @@ class PrivatePosteriors:
         return self.step_factor.sign([-given[i], *([Fraction(0)] * (power - 1)), given[j]])
 
     def _excess(self, given: Sequence[Any], i: int, j: int, tolerance: float) -> float:
-        """By how much the ratio of two probabilities is beyond its bound; 0 where it is not."""
+        """Return by how much the ratio of two probabilities is beyond its bound; 0 where it is not."""
         if i == j or not given[i]:
             return 0.0
         if not given[j]:

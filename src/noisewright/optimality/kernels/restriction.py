@@ -1,4 +1,4 @@
-r"""Mechanisms on a few secrets, and what they say about more: T, properties, layers, and reasoning by restriction.
+r"""Mechanisms on a few secrets, and their consequences for more: T, properties, layers, and reasoning by restriction.
 
 ``M|X`` keeps the rows ``X`` of a channel. For a loss that costs nothing outside ``X`` (or the same for all actions there)
 only ``M|X`` counts, so
@@ -114,9 +114,10 @@ def layered_geometric(
     r"""The truncated geometric on the layer of a secret: a kernel for any metric that counts steps.
 
     ``layers`` maps each point to ``0, 1, ..., m``: a function, a mapping or a list in the order of the points; or each
-    point counts its steps from ``root``. Two points may differ by at most as many layers as they are steps apart, no layer
-    is empty, and the steps that change the layer connect all points. Restricted to points along which the layer rises one by
-    one it is the geometric; within one layer it says nothing. Folds of a line, such as ``0, 1, 2, 1``, are of this kind.
+    point counts its steps from ``root``. The layers of two points differ by at most their number of steps apart, no
+    layer is empty, and the steps that change the layer connect all points. Restricted to points along which the layer
+    rises one by one it is the geometric; within one layer it is constant. Folds of a line, such as ``0, 1, 2, 1``, are
+    of this kind.
     """
     space = PrivatePosteriors.of(metric, points, epsilon=epsilon, factor=factor)
     if space.steps is None:
@@ -160,7 +161,7 @@ def is_two_input(
     factor: Exact | None = None,
     tolerance: float = 1e-9,
 ) -> Verdict:
-    """Whether the channel restricted to two secrets is equivalent to ``T`` for their distance."""
+    """Return whether the channel restricted to two secrets is equivalent to ``T`` for their distance."""
     best = two_input(pair, epsilon=epsilon, factor=factor, metric=metric)
     if restrict(channel, pair).equivalent(best, as_tolerance(tolerance)):
         return Verdict(WITHIN, f"on {pair[0]!r} and {pair[1]!r} it is the two-input mechanism T for their distance.")
@@ -182,11 +183,11 @@ def pair_design(
     epsilon: Exact | None = None,
     factor: Exact | None = None,
 ) -> PairDesign:
-    r"""A private mechanism on all points that is ``T`` on the given pair, or the proof that there is none.
+    r"""Return a private mechanism on all points that is ``T`` on the given pair, or the proof that none exists.
 
     Two outputs suffice: ``p_x`` is the probability of the first. Then ``p_i = q/(1+q)``, ``p_j = 1/(1+q)`` and
-    ``p_x <= min(q_xz p_z, 1 - (1 - p_z)/q_xz)`` for all ``x, z`` is asked for. The right-hand sides rise with ``p_z``, so the
-    largest solution is reached by lowering from 1, and there is one iff ``p_i`` and ``p_j`` stay where they are.
+    ``p_x <= min(q_xz p_z, 1 - (1 - p_z)/q_xz)`` for all ``x, z`` is required. The right-hand sides rise with ``p_z``,
+    so the largest solution is reached by lowering from 1, and there is one iff ``p_i`` and ``p_j`` stay where they are.
     """
     space = PrivatePosteriors.of(metric, points, epsilon=epsilon, factor=factor)
     pair = as_labels(pair, "pair")  # type: ignore[assignment]
@@ -231,7 +232,7 @@ def optimal_by_restriction(
     epsilon: Exact | None = None,
     factor: Exact | None = None,
 ) -> Verdict:
-    """Whether the secrets that the loss depends on settle that the channel is best at every prior.
+    """Return whether the secrets that the loss depends on settle that the channel is best at every prior.
 
     Secrets at which all actions cost the same do not count. ``undecided`` means that this reasoning does not apply, not that the
     channel is not optimal.

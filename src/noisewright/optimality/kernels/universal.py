@@ -3,8 +3,8 @@ r"""Is a mechanism best for one loss whatever the prior, and is there any that i
 For a loss ``l`` a mechanism ``M`` is *universally l-optimal* if ``U_l[pi > M] <= U_l[pi > N]`` for every prior ``pi`` and
 every private ``N``. Kernels suffice as rivals, and finitely many priors suffice as tests:
 
-* while the best remap of ``M`` does not change, ``U_l[pi > M]`` is linear in ``pi``, and the loss of any rival is concave. So the
-  difference is largest at a corner of a region where the remap stays the same;
+* while the best remap of ``M`` does not change, ``U_l[pi > M]`` is linear in ``pi``, and the loss of any rival is
+  concave. Therefore the difference is largest at a corner of a region where the remap stays the same;
 * those corners are where ties between actions, and secrets of probability 0, leave one prior: linear algebra in fractions.
 
 A failure comes with a witness: a prior, a kernel that is better there, and both losses. Where the factors are rational and the
@@ -21,8 +21,9 @@ holds (exact): at all 13 priors where its best remap changes no kernel is better
 >>> answer.status, str(answer.evidence.loss), str(answer.evidence.less), answer.evidence.better is fold
 ('fails (witness)', '571/1500', '1/3', True)
 
-A mechanism that is universally optimal is a post-processing of a mix of kernels that are. So :func:`optimal_kernels`
-decides whether any exists: it takes the kernels one by one and strikes out, at each witness, all that are not best there.
+A mechanism that is universally optimal is a post-processing of a mix of kernels that are. Therefore,
+:func:`optimal_kernels` decides whether any exists: it takes the kernels one by one and strikes out, at each witness,
+all that are not best there.
 
 >>> four = kernels(Line(), range(4), factor=2)
 >>> none = optimal_kernels(parity(4), four)
@@ -65,7 +66,7 @@ TOLERANCE = 1e-12
 are 0 or more, so rounding is relative to them."""
 
 WIDEST = 1e-12
-"""Where an output's probabilities spread wider than this, floats do not find the priors at which remaps change."""
+"""Spread of an output's probabilities beyond which floats do not find the priors at which remaps change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ class Witness:
     loss: Fraction | float
     less: Fraction | float
     place: int
-    """Which of the rivals it is: the place of the kernel in its list."""
+    """Index of the rival: the place of the kernel in its list."""
     better: Kernel | None = None
 
 
@@ -97,7 +98,7 @@ class Existence:
 
 
 def universally_optimal(channel: Given, loss: object, kernels: Kernels) -> Verdict:
-    """Whether no private mechanism is better than ``channel`` for this loss at any prior.
+    """Return whether no private mechanism is better than ``channel`` for this loss at any prior.
 
     ``kernels`` are all kernels of the space; the evidence of a failure is a :class:`Witness`. A channel that is not private there
     is refused: it may well be better than all that are.
@@ -115,7 +116,7 @@ def universally_optimal(channel: Given, loss: object, kernels: Kernels) -> Verdi
 
 
 def at_least_as_good(first: Given, second: Given, loss: object, secrets: Sequence[Any] | None = None) -> Verdict:
-    """Whether the first channel costs no more than the second for this loss, at every prior."""
+    """Return whether the first channel costs no more than the second for this loss, at every prior."""
     names = secrets or getattr(first, "inputs", None) or (first.space.points if isinstance(first, Kernel) else None)
     size = len(names) if names is not None else len(exact_matrix(first))
     costs = _Costs(as_loss(loss, tuple(range(size)) if names is None else tuple(names)).matrix)
@@ -178,13 +179,13 @@ def _check(kernels: object) -> None:
 
 
 class _Costs:
-    """A loss in floats and in whole numbers over one denominator, without the actions that nobody needs."""
+    """A loss in floats and in integers over one denominator, without the actions that no one needs."""
 
     def __init__(self, matrix: Floats) -> None:
         self.floats = matrix[[w for w in range(len(matrix)) if not _dominated(matrix, w)]]
         self.whole, self.over = whole_costs(self.floats)
         self.regrets = self.floats - self.floats.min(axis=0)
-        """What is above the cheapest action of each secret, which every mechanism pays."""
+        """Costs above the cheapest action of each secret, which every mechanism pays."""
 
     def regret(self, prior: Floats, channel: ChannelEntries) -> float:
         """The expected regret with the best remap."""
@@ -220,7 +221,9 @@ class _Rivals(list[ChannelEntries]):
 
 
 def _never_beaten(mine: ChannelEntries, rivals: _Rivals, costs: _Costs, sampled: bool = True) -> Verdict:
-    """Whether no rival has a smaller loss at any prior; the evidence of a failure names the rival by its place."""
+    """Return whether no rival has a smaller loss at any prior; the evidence of a failure names the rival by its
+    place.
+    """
     for prior in islice(sample_priors(costs.floats.shape[1]), SAMPLES if sampled else 0):
         found = _beaten(prior, mine, rivals, costs, ties=False)
         if found is not None:
@@ -273,7 +276,7 @@ def _beaten(prior: PriorPoint, mine: ChannelEntries, rivals: _Rivals, costs: _Co
 
 
 def _best_at(prior: PriorPoint, rivals: _Rivals, costs: _Costs, alive: Sequence[int]) -> list[int]:
-    """Those of the rivals that no other one beats at a prior by more than rounding."""
+    """Return the rivals that no other one beats at a prior by more than rounding."""
     _, losses = rivals.losses(prior, costs)
     least = losses.min()
     return [k for k in alive if losses[k] <= least * (1 + TOLERANCE)]
@@ -286,7 +289,7 @@ def _spread(matrix: Floats) -> float:
 
 
 def _dominated(costs: Floats, w: int) -> bool:
-    """Whether another action is at least as good everywhere; of several equal ones the first is not."""
+    """Return whether another action is at least as good everywhere; of several equal ones the first is not."""
     at_least = (costs <= costs[w]).all(axis=1)
     equal = (costs == costs[w]).all(axis=1)
     return bool((at_least & ~equal).any() or equal[:w].any())

@@ -1,4 +1,4 @@
-"""Losses: what a wrong answer costs; their algebra, a gallery, and the classes that theorems are about."""
+"""Losses, the costs of a wrong answer: their algebra, a gallery, and the classes that theorems are about."""
 
 from typing import TYPE_CHECKING
 

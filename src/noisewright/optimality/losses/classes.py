@@ -44,14 +44,14 @@ __all__ = [
 
 
 MOST_COMPARED = 500
-"""Among more actions than this, those that nobody needs are not looked for."""
+"""Maximum number of actions among which those that no one needs are looked for."""
 
 MOST_STEPS = 200_000
 """The search for theta gives up after this many choices."""
 
 
 def is_trivial(loss: Loss) -> Verdict:
-    """Whether one action is pointwise at least as good as every other one."""
+    """Return whether one action is pointwise at least as good as every other one."""
     _check(loss)
     best = loss.matrix.min(axis=0)
     winners = np.flatnonzero((loss.matrix <= best).all(axis=1))
@@ -64,7 +64,7 @@ def is_trivial(loss: Loss) -> Verdict:
 
 
 def is_extended(loss: Loss, secrets: Iterable[Hashable]) -> Verdict:
-    """Whether every action costs 0 at every secret outside ``secrets``."""
+    """Return whether every action costs 0 at every secret outside ``secrets``."""
     _check(loss)
     inside = set(as_labels(secrets, "secrets"))
     for place, x in enumerate(loss.secrets):
@@ -75,7 +75,7 @@ def is_extended(loss: Loss, secrets: Iterable[Hashable]) -> Verdict:
 
 
 def is_pairwise_non_trivial(loss: Loss) -> Verdict:
-    """Whether no two secrets have an action that is best for both."""
+    """Return whether no two secrets have an action that is best for both."""
     _check(loss)
     best = loss.matrix <= loss.matrix.min(axis=0)
     shared = best.T.astype(np.int64) @ best.astype(np.int64)
@@ -87,7 +87,7 @@ def is_pairwise_non_trivial(loss: Loss) -> Verdict:
 
 
 def is_monotone(loss: Loss, metric: Metric | None, *, distances: Floats | None = None) -> Verdict:
-    """Whether the loss is a non-decreasing function of the distance from some ``theta(w)`` to the secret.
+    """Return whether the loss is a non-decreasing function of the distance from some ``theta(w)`` to the secret.
 
     ``theta`` is searched for by backtracking, the actions that are secrets being tried at themselves first. It maps
     into the secrets of the loss; ``distances`` replaces the metric by a matrix over them.
@@ -96,7 +96,7 @@ def is_monotone(loss: Loss, metric: Metric | None, *, distances: Floats | None =
 
 
 def is_strictly_monotone(loss: Loss, metric: Metric | None, *, distances: Floats | None = None) -> Verdict:
-    """As :func:`is_monotone`, with ``theta`` a bijection and a strictly increasing function."""
+    """Decide as :func:`is_monotone`, with ``theta`` a bijection and a strictly increasing function."""
     _check(loss)
     if len(loss.actions) != len(loss.secrets):
         return Verdict(FAILS, "there must be as many actions as secrets.")
@@ -104,11 +104,11 @@ def is_strictly_monotone(loss: Loss, metric: Metric | None, *, distances: Floats
 
 
 def is_ordered_single_crossing(loss: Loss) -> Verdict:
-    """Whether the actions can be ordered so that consecutive differences cross zero once, downwards, at thresholds
-    that rise.
+    """Return whether the actions can be ordered so that consecutive differences cross zero once, downwards, at
+    thresholds that rise.
 
     The secrets count in the order in which they are given. Actions that are nowhere better than another one are left
-    out: nobody needs them. Of the others, two fix their order by the sign of their difference at the first secret
+    out: no one needs them. Among the others, two fix their order by the sign of their difference at the first secret
     where it is not 0.
     """
     _check(loss)
@@ -152,7 +152,7 @@ def is_ordered_single_crossing(loss: Loss) -> Verdict:
 
 
 def _dominated(matrix: Floats, w: int) -> bool:
-    """Whether another action is at least as good everywhere; of several equal ones the first is not."""
+    """Return whether another action is at least as good everywhere; of several equal ones the first is not."""
     at_least = (matrix <= matrix[w]).all(axis=1)
     equal = (matrix == matrix[w]).all(axis=1)
     return bool((at_least & ~equal).any() or equal[:w].any())

@@ -7,7 +7,7 @@ r"""The gallery of losses, and how a loss is given: by name, as a matrix, as a f
 >>> as_loss("pinball:1,3", range(3)).matrix[0].tolist()
 [0.0, 3.0, 6.0]
 
-On numbers, ``absolute``, ``squared``, ``zero_one``, ``pinball`` and ``last_train`` carry their rule beside the
+On numbers, ``absolute``, ``squared``, ``zero_one``, ``pinball`` and ``last_train`` carry their rule in addition to the
 matrix, which is built only when something asks for it: a hundred thousand secrets are fine.
 """
 
@@ -99,7 +99,7 @@ def property_loss(points: Points, chosen: Collection[Hashable] | Callable[[Any],
 
 
 def parity(points: Points | int) -> Loss:
-    """Guess whether a whole number is ``"even"`` or ``"odd"``; a wrong guess costs 1."""
+    """Guess whether an integer is ``"even"`` or ``"odd"``; a wrong guess costs 1."""
     secrets: tuple[Any, ...] = counted_labels(points, "the secrets of a parity loss")
     if not all(isinstance(x, numbers.Real) and _whole(x) for x in secrets):
         raise ParameterError("the parity loss needs secrets that are whole numbers.")
@@ -157,7 +157,7 @@ def as_loss(loss: object, secrets: Sequence[Hashable], actions: Points | None = 
         )
         raise ParameterError(f"the loss has {made.shape[1]} columns for {len(names)} secrets. {hint}")
     if actions is None and made.shape[0] == len(names):
-        return Loss(made.matrix, names, names)  # as many actions as secrets: the guesses are the secrets
+        return Loss(made.matrix, names, names)  # one action for each secret: the guesses are the secrets
     return Loss(made.matrix, made.actions, names)
 
 

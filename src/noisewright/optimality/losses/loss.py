@@ -1,8 +1,9 @@
 r"""Losses as matrices ``L[w, x]`` (actions by secrets), their algebra, and how each was made.
 
-A loss says what it costs to act ``w`` when the secret is ``x``; smaller is better and any real number is allowed. The
-operations below change the expected loss of *every* channel in the same known way, so what is best for one loss is
-best for what is made of it (``U_l`` is the expected loss after the best remap of the outputs; ``a, b >= 0``):
+A loss gives the cost of the action ``w`` when the secret is ``x``; smaller is better and any real number is allowed.
+The operations below change the expected loss of *every* channel in the same known way. Therefore the best channel for
+one loss is best for all losses made of it (``U_l`` is the expected loss after the best remap of the outputs;
+``a, b >= 0``):
 
 =====================  ===========================================  ====================================
 ``loss * a``           ``a L[w,x]``                                 ``U = a U_l``
@@ -41,9 +42,7 @@ __all__ = ["Displacement", "Loss", "Made"]
 
 @dataclass(frozen=True)
 class Made:
-    """How a loss was made: the name of a gallery loss or of an operation, its numbers, and the losses it was made
-    from.
-    """
+    """Origin of a loss: the name of a gallery loss or of an operation, its numbers, and the losses it was made from."""
 
     what: str
     details: tuple[Any, ...] = ()
@@ -58,7 +57,7 @@ class Made:
 
     @property
     def root(self) -> Made:
-        """The loss that everything started from, through operations that keep what is optimal for every prior."""
+        """The loss that everything started from, through operations that keep the optimum for every prior."""
         return self.of[0].root if len(self.of) == 1 else self
 
 
@@ -76,7 +75,7 @@ class Displacement:
 
     @property
     def symmetric(self) -> bool:
-        """Whether only the size of the displacement counts: such losses are monotone in the line metric."""
+        """Return whether only the size of the displacement counts: such losses are monotone in the line metric."""
         return self.below == self.above
 
     def scaled(self, factor: float) -> Displacement:

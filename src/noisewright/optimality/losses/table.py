@@ -1,4 +1,4 @@
-r"""Tables over actions and secrets: what a loss ``L[w, x]`` and a gain ``g[w, x]`` share.
+r"""Tables over actions and secrets: the common part of a loss ``L[w, x]`` and a gain ``g[w, x]``.
 
 A table has named rows (actions) and columns (secrets), does not change, and may be kept as a rule whose numbers are built when
 something asks for them.
@@ -31,8 +31,8 @@ LARGEST_TABLE = 25_000_000
 class ActionTable:
     """Numbers ``[w, x]`` over named actions and secrets; immutable.
 
-    A kind of table says what it is called (``kind``), what to do about one that is too large (``instead``), and how its numbers
-    are built where they are not kept (``_built``).
+    A kind of table states its name (``kind``), the alternative to one that is too large (``instead``), and how its
+    numbers are built where they are not kept (``_built``).
     """
 
     __slots__ = ("_matrix", "actions", "labelled", "secrets")
@@ -99,7 +99,7 @@ class ActionTable:
         )
 
     def _equals(self, other: ActionTable) -> bool:
-        """Whether the numbers are the same."""
+        """Return whether the numbers are the same."""
         return bool(np.array_equal(self.matrix, other.matrix))
 
     def __hash__(self) -> int:
@@ -143,7 +143,7 @@ def tabulated(
     """``function(action, secret)`` for all actions and secrets: the numbers of a loss or a gain (``what``)."""
     try:
         return [[float(function(w, x)) for x in secrets] for w in actions]
-    except Exception as problem:  # whatever somebody else's function raises
+    except Exception as problem:  # whatever someone else's function raises
         raise ParameterError(
             f"the {what} function must give a number for every action and secret ({type(problem).__name__})."
         ) from None

@@ -1,4 +1,6 @@
-"""The linear program of optimal privacy: solving it, repairing the answer into a private channel, and a bound on what is left."""
+"""The linear program of optimal privacy: solving it, repairing the answer into a private channel, and a bound on the
+remaining gap.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,12 +1,12 @@
 r"""Symmetry folding: mechanisms that a symmetry of the problem leaves alone are enough, and there are fewer of them.
 
 A permutation of the secrets that keeps all distances, with a permutation of the actions that keeps all costs, maps
-every mechanism to one that is as private and as good; the mean of a mechanism over all such permutations is as
-private and as good too, and does not change under them. So entries that a symmetry maps to each other may be one
+every mechanism to one that is as private and as good; the mean of a mechanism over all such permutations is as private
+and as good too, and does not change under them. Therefore, entries that a symmetry maps to each other may be one
 variable: a mirror halves a line, a square grid shrinks eight times.
 
-Only distances and costs that are equal floats count as equal. And nothing rests on a symmetry: what comes out is
-certified for the true distances, and its lower bound is taken on the whole problem.
+Only distances and costs that are equal floats count as equal. And nothing rests on a symmetry: the result is certified
+for the true distances, and its lower bound is taken on the whole problem.
 
 >>> import numpy as np
 >>> line = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
@@ -29,12 +29,14 @@ __all__ = ["Folding", "fold", "unfolded"]
 MOST_POINTS = 1000
 MOST_TRIES = 4000
 MOST_MARKED = 5
-"""A space in which more points than this are needed to tell all points apart is not searched for symmetries."""
+"""Maximum number of points that distinguish all points of a space; a space that needs more is not searched for
+symmetries.
+"""
 
 
 @dataclass(frozen=True)
 class Folding:
-    """Which entries are one variable: ``entry[x, w]`` numbers the variables, ``secret[x]`` the classes of secrets."""
+    """Entries that are one variable: ``entry[x, w]`` numbers the variables, ``secret[x]`` the classes of secrets."""
 
     entry: Indices
     secret: Indices
@@ -42,7 +44,7 @@ class Folding:
 
     @property
     def count(self) -> int:
-        """How many variables there are."""
+        """Number of variables."""
         return int(self.entry.max()) + 1
 
 
@@ -105,7 +107,7 @@ def _symmetries(distances: Floats, cost: Floats) -> Iterator[tuple[Indices, Indi
 
 
 def _marked(apart: Indices, kind: Indices) -> list[int] | None:
-    """A few points whose distances tell every two points apart, the first ones of the rarest kind."""
+    """Return a few points whose distances distinguish every two points, the first ones of the rarest kind."""
     counts = np.bincount(kind)
     order = np.argsort(counts[kind], kind="stable")
     marked: list[int] = []

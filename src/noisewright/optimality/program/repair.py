@@ -1,6 +1,7 @@
-r"""From a solver's answer to a private channel: the smallest private majorant, evened out, then proved in integers.
+r"""Repair of a solver's answer to a private channel: the smallest private majorant, evened out, then proved in
+integers.
 
-A solver's matrix keeps its constraints up to 1e-9 or so, and a 1e-12 beside a 0 is an infinite loss. Three steps make
+A solver's matrix keeps its constraints up to 1e-9 or so, and a 1e-12 next to a 0 is an infinite loss. Three steps make
 it private without a tolerance (in real numbers; rounding is left to the certificate, which is exact):
 
 1. ``R[x,w] = max_z e^(-D(x,z)) C[z,w]``, the smallest private matrix above the solver's;
@@ -9,8 +10,8 @@ it private without a tolerance (in real numbers; rounding is left to the certifi
    large enough ``t`` makes it;
 3. everything is divided by ``S + t``.
 
-Probabilities below ``e^-1500`` are raised to that, in the whole table alike: it keeps the promise, is far below what any
-number shows, and keeps the integers of points that are very far apart short.
+Probabilities below ``e^-1500`` are raised to that, in the whole table alike: it keeps the guarantee, is far below what
+any number shows, and keeps the integers of points that are very far apart short.
 
 What that moves is about as much as the solver was off, divided by the loss between the nearest secrets; certification
 measures and bounds it.
@@ -35,8 +36,8 @@ NEGLIGIBLE = 1e-13
 def private_logs(matrix: Floats, losses: Floats, snap: float = 0.0, *, even: bool = False) -> Floats:
     """Logarithms of a private channel near ``matrix``, where ``losses[x, z]`` is ``epsilon d(x, z)``.
 
-    Entries of at most ``snap`` count as 0 at first; they come back as far as privacy needs them.
-    ``even``: what is missing in a row is shared out among all outputs alike, which breaks no shape.
+    Entries of at most ``snap`` count as 0 at first; they come back as far as privacy needs them. ``even``: the missing
+    mass of a row is shared out among all outputs alike, which breaks no shape.
     """
     clipped = np.where(matrix > snap, matrix, 0.0)
     with np.errstate(divide="ignore"):
@@ -54,7 +55,7 @@ def private_logs(matrix: Floats, losses: Floats, snap: float = 0.0, *, even: boo
 
 
 def floored(logs: Floats) -> Floats:
-    """The logarithms with the least one raised to ``LEAST_LOG``; what is impossible stays so."""
+    """Return the logarithms with the least one raised to ``LEAST_LOG``; impossible entries stay so."""
     return np.where(np.isneginf(logs), logs, np.maximum(logs, LEAST_LOG))
 
 

@@ -46,7 +46,7 @@ MOST_ROWS = 3_000_000
 """More constraints than this are not built."""
 
 DOUBTFUL = 1e-7
-"""If the gap is larger than this, relative to the costs, the other solver is asked too,"""
+"""Relative gap, in terms of the costs, above which the other solver is asked too,"""
 
 MOST_TWICE = 50_000
 """unless there are more constraints than this."""
@@ -100,7 +100,7 @@ def solve(
     """The best mechanism for losses ``D(x, x')`` between secrets and costs ``C[x, w]``; ``pairs=None`` means one loss
     for every pair.
 
-    ``accuracy`` is what the solver aims at; the bound is one whatever it reaches.
+    ``accuracy`` is the target of the solver; the bound is one whatever it reaches.
     """
     n, actions = cost.shape
     check_program(n, actions)
@@ -147,7 +147,8 @@ def _answer(
 
 
 def blind_bound(losses: Floats, cost: Floats) -> float:
-    """A lower bound that is good where next to nothing may be told, and free of rounding by one over a tiny epsilon.
+    """Return a lower bound that is good where next to nothing may be revealed, and free of rounding by one over a tiny
+    epsilon.
 
     A row differs from the row of a fixed secret ``z`` by no more than ``1 - e^-D(x,z)`` in total variation, so a
     mechanism saves at most that much of the range of each secret's costs against the best constant action.
@@ -158,7 +159,8 @@ def blind_bound(losses: Floats, cost: Floats) -> float:
 
 
 def _alike(cost: Floats, further: FurtherRows) -> tuple[Floats, Floats]:
-    """The costs with further constraints priced by the multipliers of the best mechanism whose rows are all alike, and its row.
+    """Return the costs with further constraints weighted by the multipliers of the best mechanism whose rows are all
+    alike, and its row.
 
     A row of infinities stands for none, where the little program is not solved.
     """
@@ -194,21 +196,23 @@ def _alike(cost: Floats, further: FurtherRows) -> tuple[Floats, Floats]:
 
 
 def _scaled(cost: Floats, objective: Objective, shaped: bool) -> tuple[Floats, float]:
-    """What is taken off each row of the cost, which changes no optimum, and what the rest is divided by."""
+    """Return the amounts subtracted from each row of the cost, which change no optimum, and the divisor of the rest."""
     low = cost.min(axis=1, keepdims=True) if objective == "bayes" else np.full((len(cost), 1), cost.min())
     level = uniform_regret(cost, objective) if shaped else constant_regret(cost, objective)
     return low, min(float((cost - low).max()), level) or 1.0
 
 
 def constant_regret(cost: Floats, objective: Objective) -> float:
-    """What the best constant action costs beyond what nobody can save: no mechanism that is best costs more."""
+    """Return the cost of the best constant action beyond the unavoidable cost: no mechanism that is best costs more."""
     if objective == "bayes":
         return float((cost - cost.min(axis=1, keepdims=True)).sum(axis=0).min())
     return float((cost - cost.min()).max(axis=0).min())
 
 
 def uniform_regret(cost: Floats, objective: Objective) -> float:
-    """What the uniform response costs beyond that. It has every shape, which a constant action has not."""
+    """Return the cost of the uniform response beyond the unavoidable cost. It has every shape, which a constant action
+    has not.
+    """
     if objective == "bayes":
         return float((cost - cost.min(axis=1, keepdims=True)).mean(axis=1).sum())
     return float((cost - cost.min()).mean(axis=1).max())

@@ -22,7 +22,7 @@ INFEASIBLE = "infeasible"
 
 
 class LinearProgram(Protocol):
-    """What is to be minimised, and under what."""
+    """Objective to be minimised, and its constraints."""
 
     goal: Floats
     rows: Any

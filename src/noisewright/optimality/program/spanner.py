@@ -2,8 +2,8 @@ r"""Fewer constraints in two dimensions: a greedy spanner, whose paths are at mo
 straight way.
 
 If a mechanism is private with ``epsilon d / t`` on the edges of a graph whose shortest paths are at most ``t`` times
-the distance, it is private with ``epsilon d`` for all pairs: losses add up along a path. The price is a little less
-accuracy, at most what a budget of ``epsilon / t`` costs; the gain is that a grid of ``n`` points has of the order of
+the distance, it is private with ``epsilon d`` for all pairs: losses add up along a path. The cost is a little less
+accuracy, at most the loss at a budget of ``epsilon / t``; the gain is that a grid of ``n`` points has of the order of
 ``n`` edges instead of ``n^2`` pairs.
 
 >>> import numpy as np

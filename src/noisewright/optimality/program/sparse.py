@@ -37,10 +37,10 @@ __all__ = ["TINY_LOSS", "FurtherRows", "Objective", "SparseProgram"]
 Objective = Literal["bayes", "minimax"]
 
 TINY_LOSS = 0.02
-"""If the nearest secrets are allowed a smaller loss than this, the base form is used."""
+"""Loss of the nearest secrets below which the base form is used."""
 
 NO_CONSTRAINT = 36.0
-"""A loss beyond this allows a factor of 2^52, which no solver in floats can tell from a sign constraint."""
+"""A loss beyond this allows a factor of 2^52, which no solver in floats can distinguish from a sign constraint."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Mechanisms that must have a shape: symmetric, fair, monotone; and what the shape costs."""
+"""Mechanisms that must have a shape: symmetric, fair, monotone; and the cost of the shape."""
 
 from typing import TYPE_CHECKING
 

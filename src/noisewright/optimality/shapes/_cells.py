@@ -1,4 +1,4 @@
-r"""Which cells of a channel a shape compares: the home of each secret, and pairs of cells of ``vec(M)``.
+r"""Cells of a channel that a shape compares: the home of each secret, and pairs of cells of ``vec(M)``.
 
 Secrets and outputs are put in rising order where they are numbers. The *home* of a secret is the output that stands for it: the
 nearest one (on a tie the upper one), the one of its interval, or, without numbers, the one of its name. Each shape of
@@ -66,9 +66,9 @@ class Arrangement:
     """Row numbers of the secrets, in rising order."""
     columns: Indices
     home: Indices
-    """For each secret in that order, the rank of its home among the outputs."""
+    """Rank of the home of each secret, in that order, among the outputs."""
     lowest: Indices
-    """For each secret, the rank of the first output whose upper end is not below it: one less than home on a tie."""
+    """Rank, for each secret, of the first output whose upper end is not below it: one less than home on a tie."""
     places: tuple[NDArray[Any], NDArray[Any]] | None
     """Secrets and outputs as exact numbers in rising order; nothing for labels that are not numbers."""
 
@@ -111,7 +111,7 @@ class Arrangement:
         return np.asarray(self.flat[np.arange(len(self.rows)), self.home])
 
     def ordered(self, shape: str) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The places of secrets and outputs; refused in the name of ``shape`` where there are none."""
+        """Return the places of secrets and outputs; raise an error in the name of ``shape`` where they have none."""
         if self.places is None:
             raise NoShapeError(
                 f"the shape {shape} needs an order: secrets and outputs that are numbers; fair and honest need none."
@@ -192,8 +192,8 @@ PAIRS: dict[str, Callable[[Arrangement], Pairs]] = {
     "column-honest": _column_honest,
     "weakly-honest": _weakly_honest,
 }
-"""For each shape, the cells that it compares."""
+"""Cells that each shape compares."""
 EQUAL = frozenset({"symmetric", "fair"})
-"""Shapes that say that cells are equal; the others say that one is at most another."""
+"""Shapes that require equal cells; the others require that one is at most another."""
 SHAPES = tuple(PAIRS)
 """All shapes by name."""

@@ -5,13 +5,13 @@ stands for its midpoint. A law of noise becomes a channel by integrating it over
 With ``snap=True`` the first category reaches down to minus infinity and the last one up to infinity: the channel of
 noise that is moved to the nearest valid output afterwards.
 
-**Guarantee.** Snapping is post-processing: the channel promises what the noise promised, whatever the categories.
-Without snapping a law that lives on the range that they tile keeps its promise as well. Entries are floats here;
-certify the channel before anything is drawn.
+**Guarantee.** Snapping is post-processing: the channel has the guarantee of the noise, whatever the categories. Without
+snapping a law that lives on the range that they tile keeps its guarantee as well. Entries are floats here; certify the
+channel before anything is drawn.
 
-The *answers* of a query and the pairs of them that are adjacent, because two neighbouring databases can have them,
-make a metric: the number of steps from neighbour to neighbour (:class:`Answers`). A promise between neighbours is
-exactly a promise in that metric.
+The *answers* of a query and the pairs of them that are adjacent, because two neighbouring databases can have them, make
+a metric: the number of steps from neighbour to neighbour (:class:`Answers`). A guarantee between neighbours is exactly
+a guarantee in that metric.
 
 >>> mean = Answers.of_mean(10, 4)  # ten records from 0 to 4, one of them replaced: the mean moves by up to 0.4
 >>> len(mean.points), mean.metric.distance(0, Fraction(4, 10)), mean.metric.distance(0, Fraction(1, 2))
@@ -73,7 +73,7 @@ def exact_number(label: object) -> Fraction:
     """The number that a label stands for; a float counts as the simple fraction that it is the rounding of, such as 1/3."""
     if isinstance(label, float) and math.isfinite(label):
         simple = Fraction(label).limit_denominator(100_000)
-        # Arbitrary numbers are about 1e-10 from such a fraction; only what was meant as one is this near.
+        # Arbitrary numbers are about 1e-10 from such a fraction; only a number meant as one is this near.
         return simple if abs(float(simple) - label) <= 1e-14 * max(1.0, abs(label)) else Fraction(label)
     return as_fraction(label, "a point")
 
@@ -119,12 +119,12 @@ class Categories:
 
     @property
     def midpoints(self) -> tuple[Fraction, ...]:
-        """What the categories stand for."""
+        """Values that the categories stand for."""
         return tuple((low + high) / 2 for low, high in zip(self.lows, self.highs, strict=True))
 
     @property
     def labels(self) -> tuple[Number, ...]:
-        """The midpoints as labels of outputs: whole numbers and exact fractions."""
+        """The midpoints as labels of outputs: integers and exact fractions."""
         return tuple(_plain(p) for p in self.midpoints)
 
     @property
@@ -133,7 +133,9 @@ class Categories:
         return self.lows[0], self.highs[-1]
 
     def index(self, values: Iterable[Hashable]) -> NDArray[np.intp]:
-        """For each number the category that contains it, -1 for none; the last category contains its upper end as well."""
+        """Return for each number the category that contains it, -1 for none; the last category contains its upper end
+        as well.
+        """
         places = np.array([exact_number(v) for v in values], dtype=object)
         lows, highs = np.array(self.lows, dtype=object), np.array(self.highs, dtype=object)
         found = np.searchsorted(lows, places, side="right") - 1
@@ -160,7 +162,9 @@ def laplace_law(scale: float) -> TruncatedLaplace:
 
 
 def truncated_laplace_law(scale: float, within: tuple[Exact, Exact]) -> TruncatedLaplace:
-    """Laplace noise cut to a range and normalised; for the metric promise its scale is twice ``sensitivity / epsilon``."""
+    """Laplace noise cut to a range and normalised; for the metric guarantee its scale is twice
+    ``sensitivity / epsilon``.
+    """
     return TruncatedLaplace(Feasible.parse(within), _scale(scale))
 
 
@@ -235,7 +239,7 @@ def discretise(
     below = [np.asarray(law.cdf(at, mu), dtype=np.float64) for at in (lows, highs)]
     tail = _tail(law)
     above = [tail(at, mu) for at in (lows, highs)]
-    if snap:  # the ends take what lies beyond them; noise that falls into a gap goes to the nearer category
+    if snap:  # the ends take the mass beyond them; noise that falls into a gap goes to the nearer category
         edge = (highs[:, :-1] + lows[:, 1:]) / 2
         below = [
             np.pad(law.cdf(edge, mu), ((0, 0), pad), constant_values=end) for pad, end in (((1, 0), 0), ((0, 1), 1))
@@ -290,7 +294,9 @@ class Answers:
 
     @classmethod
     def of_mean(cls, size: int, highest: int) -> Answers:
-        """The mean of ``size`` whole numbers from 0 to ``highest``; neighbours differ in one number, which can be anything."""
+        """The mean of ``size`` integers from 0 to ``highest``; neighbours differ in one number, which can be
+        anything.
+        """
         records, most = _size(size), _size(highest)
         return cls(tuple(Fraction(j, records) for j in range(most * records + 1)), Fraction(most, records))
 
@@ -305,7 +311,7 @@ class Answers:
     def metric(self) -> Metric:
         """The number of steps from neighbour to neighbour: ``epsilon`` in this metric is ``epsilon`` between neighbours.
 
-        Losses add up along a chain of neighbours, so a promise for adjacent answers is the same as one for all pairs
+        Losses add up along a chain of neighbours, so a guarantee for adjacent answers is the same as one for all pairs
         in this metric.
         """
         spaces = {exact_number(b) - exact_number(a) for a, b in pairwise(self.points)}
@@ -316,7 +322,9 @@ class Answers:
 
     @property
     def line(self) -> Metric:
-        """The distance of two answers in units of the reach: a stronger promise, with less loss for nearer answers."""
+        """The distance of two answers in units of the reach: a stronger guarantee, with less loss for nearer
+        answers.
+        """
         return line_in(self.reach)
 
     def categories(self, width: Exact | None = None) -> Categories:
@@ -326,18 +334,20 @@ class Answers:
 
 @dataclass(frozen=True)
 class Validity:
-    """What keeps a matrix from being a private channel: errors of row sums, the most negative entry, the largest loss."""
+    """Violations by a matrix that should be a private channel: errors of row sums, the most negative entry, the largest
+    loss.
+    """
 
     sum_error: float
     most_negative: float
     loss: float
     """The largest log-ratio between adjacent secrets, infinite if a zero meets a number above zero."""
     pair: tuple[int, int] | None
-    """The rows of the worst pair, the likelier first."""
+    """The rows of the worst pair, the more likely first."""
     output: int | None
 
     def ok(self, epsilon: float, tolerance: float = 1e-9) -> bool:
-        """Whether the matrix is a channel with this loss between adjacent secrets, up to a tolerance."""
+        """Return whether the matrix is a channel with this loss between adjacent secrets, up to a tolerance."""
         return bool(
             self.sum_error <= tolerance and self.most_negative >= -tolerance and self.loss <= epsilon * (1 + tolerance)
         )

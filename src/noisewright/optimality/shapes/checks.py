@@ -5,14 +5,14 @@ output that stands for it, the nearest one (on a tie the upper one; see :mod:`~n
 outputs that stand for intervals).
 
 ===================  ================================================================================================
-``row-monotone``     the row of each secret rises up to its home and falls beyond it
-``column-monotone``  the column of each output rises while secrets come nearer to it and falls as they move away
-``symmetric``        ``M[x, y] = M[mirror of x, mirror of y]``; secrets and outputs must be mirror images about one centre
-``fair``             ``M[x, h(x)]`` is the same for all secrets
-``row-honest``       no output is likelier than home: ``M[x, h(x)] >= M[x, y]``
-``column-honest``    an output is likeliest for the secrets whose home it is: ``M[x, h(x)] >= M[x', h(x)]``
-``weakly-honest``    ``M[x, h(x)] >= 1/m`` for ``m`` outputs: at least as often as by blind chance
-===================  ================================================================================================
+``row-monotone``     the row of each secret rises up to its home and falls beyond it ``column-monotone``  the column of
+each output rises while secrets come nearer to it and falls as they move away ``symmetric``
+``M[x, y] = M[mirror of x, mirror of y]``; secrets and outputs must be mirror images about one centre ``fair``
+``M[x, h(x)]`` is the same for all secrets ``row-honest``       no output is more likely than home:
+``M[x, h(x)] >= M[x, y]`` ``column-honest``    an output is likeliest for the secrets whose home it is:
+``M[x, h(x)] >= M[x', h(x)]`` ``weakly-honest``    ``M[x, h(x)] >= 1/m`` for ``m`` outputs: at least as often as by
+blind chance ===================
+================================================================================================
 
 ``monotone`` stands for both monotone shapes and ``honest`` for both honest ones. Work that writes the secrets along
 the *columns* of its matrix says "row" where this table says "column", and the other way round. Row-monotone implies
@@ -62,7 +62,7 @@ class ShapeCheck:
     shape: str
     holds: bool
     excess: float
-    """The largest violation, 0 where there is none; at most the tolerance if the shape holds."""
+    """The largest violation, 0 if nothing is violated; at most the tolerance if the shape holds."""
     cell: tuple[Hashable, Hashable] | None = None
     """The secret and the output of the cell that is too likely (for weak honesty: too unlikely)."""
     against: tuple[Hashable, Hashable] | None = None
@@ -110,7 +110,9 @@ def constraints(
 def check_shape(
     channel: Channel, name: str, *, tolerance: float = 1e-9, categories: Categories | None = None
 ) -> ShapeCheck:
-    """Whether a channel has one shape, up to ``tolerance``; ``categories`` says which interval each output stands for."""
+    """Return whether a channel has one shape, up to ``tolerance``; ``categories`` says which interval each output
+    stands for.
+    """
     _check(channel, tolerance, categories)
     shapes = as_shapes([name])
     if len(shapes) != 1:
@@ -131,7 +133,7 @@ def check_shape(
         reason = f"{_in_words(cell, values[high[worst]])}, less than 1/{len(cells.outputs)}"
         return ShapeCheck(shapes[0], False, excess, cell, None, reason)
     other = cells.cell(int(high[worst]))
-    if shapes[0] == "fair":  # the likelier cell is second: what is odd is the other one
+    if shapes[0] == "fair":  # the more likely cell is second: the other one is odd
         cell, other = other, cell
         reason = f"{_in_words(cell, values[high[worst]])}, {_in_words(other, values[low[worst]])}"
         return ShapeCheck(shapes[0], False, excess, cell, other, reason)
@@ -148,7 +150,9 @@ def _check(channel: object, tolerance: float, categories: object) -> None:
 
 
 def deviations(names: Sequence[str], certified: CertifiedChannel) -> dict[str, float]:
-    """By how much a table of integers misses each shape at most, in probability: exactly, then rounded up."""
+    """Return the error of each shape of a table of integers, as an upper bound in probability: exactly, then rounded
+    up.
+    """
     cells = Arrangement.of(certified.inputs, certified.outputs)
     values, one = certified.table.ravel(), 1 << certified.width
     found = {}

@@ -2,16 +2,17 @@ r"""Shapes made exact in a certified table, where that costs no privacy and next
 
 Certification moves a solver's probabilities by a little, and each cell by another little. The shapes can be had back:
 
-*fair*: if every output is the home of one secret, the amounts ``f(y) = c - T[x_y, y]`` added to every row alike make all the
-``T[x, h(x)]`` equal to ``c``. Adding the same amounts to all rows keeps every promise. Rows must sum to a power of two, so ``T``
-is counted ``k`` times first; where no whole numbers do that, one unit of the last place is left over.
+*fair*: if every output is the home of one secret, the amounts ``f(y) = c - T[x_y, y]`` added to every row alike make
+all the ``T[x, h(x)]`` equal to ``c``. Adding the same amounts to all rows keeps every guarantee. Rows must sum to a
+power of two, so ``T`` is counted ``k`` times first; where no integers do that, one unit of the last place is left over.
 
 *symmetric*: the sum of the table and its mirror image is symmetric. The image is private if the mirror keeps all distances.
 
-*the rest*: if the outputs are the secrets, there are private tables to which all the inequalities leave room. With ``s_x = sum_y
-|x - y|`` over ranks, ``G[x, y] = -|x - y| + (s_x - s_y) / n + sum s / n^2`` has rows that sum to 0, a constant diagonal, and
-falls from it along rows and columns (without an order: ``n`` times the identity, minus 1). So ``1/n + t G`` is one for a small
-``t``, and the least share of it that mends every inequality is mixed in; no equality is lost.
+*the rest*: if the outputs are the secrets, some private tables satisfy all the inequalities strictly. With
+``s_x = sum_y |x - y|`` over ranks, ``G[x, y] = -|x - y| + (s_x - s_y) / n + sum s / n^2`` has rows that sum to 0, a
+constant diagonal, and falls from it along rows and columns (without an order: ``n`` times the identity, minus 1).
+Therefore ``1/n + t G`` is one for a small ``t``, and the least share of it that mends every inequality is mixed in; no
+equality is lost.
 
 At a small epsilon the table itself is made in another way first, see :func:`evened`.
 
@@ -37,11 +38,12 @@ FLOAT_BITS = 128
 """Probabilities in floats are counted in units of 2 to the power of minus this."""
 
 MORE_BITS = 64
-"""By how much the integers of a table that is made fair, or mixed with another, are longer."""
+"""Number of bits by which the integers of a table that is made fair, or mixed with another, are longer."""
 
 
 def evened(certified: CertifiedChannel, matrix: Floats) -> CertifiedChannel:
-    """Another table of the same mechanism, from its probabilities in floats: what rows lack is made up for in all outputs alike.
+    """Return another table of the same mechanism, from its probabilities in floats: the missing mass of rows is made up
+    for in all outputs alike.
 
     A certificate rescales columns instead, which moves less, but at a small epsilon by unlike amounts for outputs that are
     nearly alike, and so breaks shapes.
@@ -55,7 +57,7 @@ def evened(certified: CertifiedChannel, matrix: Floats) -> CertifiedChannel:
     envelope = Envelope(certified.distances, certified.epsilon, certified.precision)
     raised = envelope.majorant(weights)
     smallest, one = envelope.smallest_factor(), 1 << envelope.bits
-    base = -(-(2 * smallest + one) // (smallest - one))  # makes good what divisions were rounded by
+    base = -(-(2 * smallest + one) // (smallest - one))  # corrects the rounding of divisions
     lacking = [int(v) for v in raised.sum(axis=1).max() - raised.sum(axis=1)]
     extra = np.array(lacking, dtype=object) + envelope.growth(lacking) + n * base
     rows = n * raised + extra[:, None]
@@ -75,7 +77,7 @@ def settled(certified: CertifiedChannel, wanted: tuple[str, ...]) -> CertifiedCh
 
 
 def mended(certified: CertifiedChannel, wanted: tuple[str, ...]) -> CertifiedChannel:
-    """The table with its inequalities exact too, where that can be done; what it costs is for the caller to judge."""
+    """Return the table with its inequalities exact too, where that can be done; the caller judges the cost."""
     return _proved(certified, *_mixed(certified, wanted))
 
 
@@ -139,7 +141,9 @@ def _mixed(certified: CertifiedChannel, wanted: tuple[str, ...]) -> tuple[Intege
 
 
 def _room(certified: CertifiedChannel) -> Integers | None:
-    """The table ``G``, as large as keeps ``2^width + G`` private with room to spare; None if outputs are not the secrets."""
+    """Return the table ``G``, as large as keeps ``2^width + G`` private with some slack; None if outputs are not the
+    secrets.
+    """
     inputs, n = certified.inputs, len(certified.inputs)
     home = homes(inputs, certified.outputs) if set(inputs) == set(certified.outputs) else np.zeros(0)
     if len(set(home.tolist())) < n or len(certified.outputs) != n:
