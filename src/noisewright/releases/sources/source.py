@@ -105,7 +105,7 @@ class Source:
         """
         self.require(columns)
         seen = of_block = size = 0
-        most = (FREE + PER_BYTE * sum(os.path.getsize(path) for path in self.origin or self.paths)) // 2
+        most = (FREE + PER_BYTE * sum(os.path.getsize(path) for path in self.origin or self.paths if path)) // 2
         with quiet(f"{self.name} cannot be read to its end; it is damaged", FileFormatError):
             for batch in self._batches(list(columns), every, min(rows, BATCH), coded):
                 seen += batch.num_rows

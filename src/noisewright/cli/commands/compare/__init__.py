@@ -11,7 +11,6 @@ from noisewright.cli.shared.channels import load_thing
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import METRIC_HELP, check_number, parse_metric
 from noisewright.cli.shared.output import AsJson, Details, block, emit, facts, heading, printable, working
-from noisewright.core.verdict import SAID
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -23,7 +22,6 @@ __all__ = ["COMMAND", "compare"]
 STYLES = {"holds (exact)": "green", "holds within tol": "green", "fails (witness)": "red", "undecided": "yellow"}
 
 MORE = ("More", "with --details: what shows each answer, a post-processing or an adversary who gains")
-STATUS = {words: status for status, words in SAID.items()}
 
 
 def compare(
@@ -151,11 +149,14 @@ def _page(first: str, second: str, found: Comparison, details: bool) -> list[Ren
     from rich.table import Table
     from rich.text import Text
 
+    from noisewright.core.verdict import SAID
+
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for name in ("order", "against", "B may replace A", "A may replace B"):
         table.add_column(name, no_wrap=name != "against")
+    status = {words: status for status, words in SAID.items()}
     for name, against, *both in found.answers():
-        table.add_row(name, against, *(Text(said, STYLES[STATUS[said]]) for said in both))
+        table.add_row(name, against, *(Text(said, STYLES[status[said]]) for said in both))
     page: list[RenderableType] = [
         heading("A", printable(first)),
         heading("B", printable(second)),
