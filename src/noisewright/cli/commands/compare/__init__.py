@@ -154,9 +154,9 @@ def _page(first: str, second: str, found: Comparison, details: bool) -> list[Ren
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for name in ("order", "against", "B may replace A", "A may replace B"):
         table.add_column(name, no_wrap=name != "against")
-    status = {words: status for status, words in SAID.items()}
+    codes = {words: code for code, words in SAID.items()}
     for name, against, *both in found.answers():
-        table.add_row(name, against, *(Text(said, STYLES[status[said]]) for said in both))
+        table.add_row(name, against, *(Text(said, STYLES[codes[said]]) for said in both))
     page: list[RenderableType] = [
         heading("A", printable(first)),
         heading("B", printable(second)),
