@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.rows import MB, Row, Task
-from noisewright.text.words.indexed import LOOKED_AT
+from noisewright.text.nearest_words import LOOKED_AT
 
 __all__ = ["ROWS"]
 

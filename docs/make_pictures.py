@@ -229,7 +229,7 @@ def optimal_matrices() -> None:
         for (x, y), value in np.ndenumerate(matrix):
             colour = "black" if value > 0.45 or value == 0 else "white"
             axes.text(y, x, f"{value:.2f}" if value else "0", ha="center", va="center", fontsize=9, color=colour)
-        error = nw.optimality.compare_utility([made], "absolute").rows[0].face["absolute"]
+        error = nw.design.compare_utility([made], "absolute").rows[0].face["absolute"]
         axes.set(xlabel="output", title=f"{title}\nexpected error {error:.3f}")
     panels[0].set_ylabel("secret")
     figure.savefig(PICTURES / "optimal-matrices.png", dpi=130)
@@ -250,7 +250,7 @@ def optimal_errors() -> None:
     }
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained", sharey=True)
     for name, (colour, build) in made.items():
-        rows = [nw.optimality.compare_utility([build(float(e))], "absolute").rows[0] for e in epsilons]
+        rows = [nw.design.compare_utility([build(float(e))], "absolute").rows[0] for e in epsilons]
         style = "--" if name == "the best" else "-"
         left.plot(epsilons, [r.face["absolute"] for r in rows], style, color=colour, linewidth=2, label=name)
         right.plot(epsilons, [r.bayes["absolute"] for r in rows], style, color=colour, linewidth=2, label=name)
@@ -267,10 +267,9 @@ def optimal_errors() -> None:
 
 def optimal_utility() -> None:
     """The table of the page on optimal mechanisms, drawn by the library."""
-    from noisewright.plots.figure import save_figure
-    from noisewright.plots.utility import draw_utility
+    from noisewright.plotting.mechanisms import draw_utility, save_figure
 
-    table = nw.optimality.compare_utility(
+    table = nw.design.compare_utility(
         {
             "truncated geometric": nw.geometric(epsilon="0.2", within=(0, 10)),
             "explicit fair": nw.mechanisms.explicit_fair(epsilon="0.2", within=(0, 10)),
@@ -284,7 +283,7 @@ def optimal_utility() -> None:
 
 def private_posteriors() -> None:
     """Three secrets: all beliefs that a private output can leave, and the kernels between their corners."""
-    from noisewright.optimality.kernels.kernel_list import kernels
+    from noisewright.design.polytopes.kernel_mechanisms import kernels
 
     figure, panels = plt.subplots(1, 2, figsize=(11, 4.9), layout="constrained")
     for axes, metric, title in (
@@ -317,9 +316,9 @@ def private_posteriors() -> None:
 
 def regret_over_all_priors() -> None:
     """Draw the loss of the geometric and the fold above the optimum, at every prior on 0, 1, 2."""
-    from noisewright.optimality.evaluate import posterior_losses
-    from noisewright.optimality.kernels.kernel_list import kernels
-    from noisewright.optimality.losses.gallery import absolute, parity
+    from noisewright.design.named_losses import absolute, parity
+    from noisewright.design.polytopes.kernel_mechanisms import kernels
+    from noisewright.design.utility import posterior_losses
 
     fold, geometric = kernels(nw.metrics.Line(), range(3), factor=2)
     steps = 90
@@ -347,9 +346,9 @@ def regret_over_all_priors() -> None:
 
 def sign_patterns() -> None:
     """Questions with two answers about 0, 1, 2, 3: which mechanism is best for all priors, decided exactly."""
-    from noisewright.optimality.kernels.kernel_list import kernels
-    from noisewright.optimality.kernels.restriction import layered_geometric
-    from noisewright.optimality.kernels.universal import optimal_kernels
+    from noisewright.design.polytopes.kernel_mechanisms import kernels
+    from noisewright.design.polytopes.restriction import layered_geometric
+    from noisewright.design.polytopes.universal import optimal_kernels
 
     found = kernels(nw.metrics.Line(), range(4), factor=2)
     folds = {
@@ -381,7 +380,7 @@ def sign_patterns() -> None:
 
 def replacement_shapes() -> None:
     """Compare geometric noise with randomised response on the numbers 0 to 100."""
-    from noisewright.adversary.families.families import geometric_family, response_family
+    from noisewright.qif.refinement.families import geometric_family, response_family
 
     figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
     cases = ((geometric_family, "25/27", SAFE, "geometric"), (response_family, "1/2", ACCENT, "randomised response"))
@@ -396,9 +395,9 @@ def replacement_shapes() -> None:
 
 def replacement_thresholds() -> None:
     """The largest safe epsilon of one family in place of another, five secrets."""
-    from noisewright.adversary.replacement.table import replacement_table
-    from noisewright.plots.figure import save_figure
-    from noisewright.plots.leakage import draw_replacements
+    from noisewright.plotting.leakage import draw_replacements
+    from noisewright.plotting.mechanisms import save_figure
+    from noisewright.qif.refinement.replacement import replacement_table
 
     epsilons = [k / 4 for k in range(1, 25)]
     save_figure(
@@ -409,10 +408,10 @@ def replacement_thresholds() -> None:
 
 def replacement_families() -> None:
     """Draw the gains of adversaries from the families, and the refinement order of nine members."""
-    from noisewright.adversary.families.families import FAMILIES
-    from noisewright.adversary.replacement.hasse import hasse
-    from noisewright.plots.figure import save_figure
-    from noisewright.plots.leakage import draw_hasse, draw_leakage
+    from noisewright.plotting.leakage import draw_hasse, draw_leakage
+    from noisewright.plotting.mechanisms import save_figure
+    from noisewright.qif.refinement.families import FAMILIES
+    from noisewright.qif.refinement.lattice import hasse
 
     gains = {"guess the secret": "identity", "come close to it": "metric:line", "is it 2?": "property:2"}
     curves = draw_leakage(list(FAMILIES), size=5, epsilons=np.linspace(0.02, 5, 120), gains=gains)
@@ -424,11 +423,10 @@ def replacement_families() -> None:
 
 def replacement_lattices() -> None:
     """The join of a geometric and a response on three secrets, and the hexagon without a join on average."""
-    from noisewright.adversary.families.families import geometric_family, response_family
-    from noisewright.adversary.replacement.hexagon import hexagon
-    from noisewright.adversary.replacement.joins import max_join
-    from noisewright.plots.figure import save_figure
-    from noisewright.plots.leakage import draw_posteriors
+    from noisewright.plotting.leakage import draw_posteriors
+    from noisewright.plotting.mechanisms import save_figure
+    from noisewright.qif.refinement.families import geometric_family, response_family
+    from noisewright.qif.refinement.lattice import hexagon, max_join
 
     a, b = geometric_family.member(decay="1/2", size=3), response_family.member(decay="1/3", size=3)
     shown = {"geometric, a = 1/2": a, "response, a = 1/3": b, "their join": max_join(a, b).channel}
@@ -441,16 +439,16 @@ def replacement_lattices() -> None:
 
 def survey_plan() -> None:
     """A plan for a survey: the device, its place among the private designs, and the margin of error."""
-    from noisewright.plots.figure import save_figure
-    from noisewright.plots.survey import draw_survey
+    from noisewright.plotting.estimates import draw_survey
+    from noisewright.plotting.mechanisms import save_figure
 
     save_figure(draw_survey(nw.survey(epsilon=1, respondents=1000, prevalence="0.1")), PICTURES / "survey.png")
 
 
 def estimates() -> None:
     """One population of 50,000 people behind geometric noise, as three estimators see it."""
-    from noisewright.plots.figure import save_figure
-    from noisewright.plots.population import draw_estimates
+    from noisewright.plotting.estimates import draw_estimates
+    from noisewright.plotting.mechanisms import save_figure
 
     rng = np.random.default_rng(0)
     mechanism = nw.geometric(epsilon="0.07", within=(0, 100))
@@ -481,10 +479,10 @@ def simplex(axes: Any, word: str = "surely ") -> None:
 
 def noisy_counts() -> None:
     """Draw the information of a noisy count about a new row of a small clinic's table."""
-    from noisewright.adversary.inference.cross_table import CrossTable
-    from noisewright.adversary.inference.new_row import NewRow
-    from noisewright.plots.attack import draw_new_row
-    from noisewright.plots.figure import save_figure
+    from noisewright.attacks.correlation import CrossTable
+    from noisewright.attacks.new_row import NewRow
+    from noisewright.plotting.leakage import draw_new_row
+    from noisewright.plotting.mechanisms import save_figure
 
     clinic = CrossTable(np.array([[50, 10, 0], [0, 5, 35]]), ("none", "flu"), (0, 1, 2))
     figure = draw_new_row(NewRow.from_counts(clinic, 2), [0.25, 0.5, 1, 2, 4, 8])
@@ -493,9 +491,8 @@ def noisy_counts() -> None:
 
 def price_of_a_public_seed() -> None:
     """Draw the number of different bits (of 20) of two vectors: a pair fixed before the seed, and the worst pair after it."""
-    from noisewright.core.seed import Seed
-    from noisewright.matching.hashing import Scheme, hamming
-    from noisewright.matching.promises import differing_bits
+    from noisewright.matching import Scheme, differing_bits, hamming
+    from noisewright.resources import Seed
 
     bits, near, seeds = 20, 0.05, 1500
     turn = np.linspace(0, np.pi, 2000, endpoint=False)
@@ -572,8 +569,8 @@ def street(width: int = 240, height: int = 160) -> np.ndarray:
 
 def photographs() -> None:
     """Draw the street with every method on pixels, in regions, and with methods without a guarantee."""
-    from noisewright.images import PixelMethod, baselines, png_of
-    from noisewright.images.pictures import Region, strip
+    from noisewright import images as baselines
+    from noisewright.images import PixelMethod, Region, png_of, strip
 
     photo, rng = street(), np.random.default_rng(7)
 
@@ -610,9 +607,8 @@ def photographs() -> None:
 
 def people() -> None:
     """Made-up faces through noise on their codes at several epsilons, and through k-same."""
-    from noisewright.images import baselines, png_of
-    from noisewright.images.faces import LatentObfuscator, cartoon_faces, train_eigenfaces
-    from noisewright.images.pictures import strip
+    from noisewright import images as baselines
+    from noisewright.images import LatentObfuscator, cartoon_faces, png_of, strip, train_eigenfaces
 
     public, _ = cartoon_faces(200, size=32, seed=1)  # the model of the page
     some, rng = cartoon_faces(6, 1, size=32, seed=5)[0], np.random.default_rng(3)
@@ -631,10 +627,24 @@ def faces_in_photographs() -> None:
     """The face in a photograph: found, hidden by blocks and by a model, as a rectangle and by its outline; and in a film."""
     import skimage
 
-    from noisewright.images import FaceMethod, PixelMethod, png_of, private_faces, read_picture
-    from noisewright.images.pictures import blurred, resized, strip
-    from noisewright.images.pipeline import FoundFaces, Video, fetch_networks, hide_video, in_frames, marked, open_video
-    from noisewright.images.pipeline.frames import new_video
+    from noisewright.images import (
+        FaceMethod,
+        FoundFaces,
+        PixelMethod,
+        Video,
+        blurred,
+        fetch_networks,
+        hide_video,
+        in_frames,
+        marked,
+        open_video,
+        png_of,
+        private_faces,
+        read_picture,
+        resized,
+        strip,
+    )
+    from noisewright.images.pipeline.video import new_video
 
     fetch_networks()
     photo, rng = read_picture(Path(skimage.__path__[0], "data", "astronaut.png")), np.random.default_rng(5)
@@ -679,8 +689,10 @@ def faces_in_photographs() -> None:
 
 def faces_without_guarantee() -> None:
     """Made-up faces as people obfuscate them, with nothing guaranteed."""
-    from noisewright.images.baselines import (
+    from noisewright.images import (
         ActiveAppearance,
+        NoisyCodes,
+        Region,
         blurred_picture,
         boxed,
         cluster_means,
@@ -690,9 +702,12 @@ def faces_without_guarantee() -> None:
         k_same_pixels,
         noisy_singular_values,
         pixelised,
+        png_of,
+        shipped_model,
+        sprite_faces,
+        sprite_landmarks,
+        strip,
     )
-    from noisewright.images.faces import NoisyCodes, shipped_model, sprite_faces, sprite_landmarks
-    from noisewright.images.pictures import Region, png_of, strip
 
     faces, landmarks = sprite_faces().showing("neutral"), sprite_landmarks()[:, [*range(6, 19), *range(24, 32)]]
     public, rest, some, rng = slice(0, 68), slice(68, 135), slice(0, 8), np.random.default_rng(3)
@@ -730,8 +745,8 @@ def faces_without_guarantee() -> None:
 
 def face_risks() -> None:
     """Draw attacks on generated faces by epsilon, and utility by risk; with ``--quick`` for few epsilons and samples."""
-    from noisewright.images.attackers import Trial
-    from noisewright.plots import draw_face_risks, save_figure
+    from noisewright.attacks import Trial
+    from noisewright.plotting import draw_face_risks, save_figure
 
     trial, few = Trial.of(copies=1 if QUICK else 10), 1 if QUICK else None
 
@@ -754,9 +769,7 @@ def face_networks() -> None:
 
     With ``--quick`` they are hardly trained, and nothing is kept: to see that the script runs.
     """
-    from noisewright.images import png_of, train_model
-    from noisewright.images.faces import LatentObfuscator, PublicFaces, open_model, sprite_faces
-    from noisewright.images.pictures import strip
+    from noisewright.images import LatentObfuscator, PublicFaces, open_model, png_of, sprite_faces, strip, train_model
 
     sprites, rng = sprite_faces(), np.random.default_rng(1)
     public, hidden = sprites.of(range(12 if QUICK else 68)), sprites.of(range(68, 135))
@@ -784,7 +797,7 @@ def learned_on_real_data() -> None:
     """Draw the experiment of that name; with ``--quick`` without its long trainings."""
     from importlib import import_module
 
-    from noisewright.cli.shared.checkout import from_checkout
+    from noisewright.cli.arguments import from_checkout
 
     from_checkout("experiments")
     experiment = import_module("experiments.learned_on_real_data")
@@ -800,10 +813,8 @@ def steps_of_a_network() -> None:
     """
     from scipy.ndimage import label
 
-    from noisewright.images import png_of, train_model
-    from noisewright.images.faces import LatentObfuscator, PublicFaces, open_model, sprite_faces
-    from noisewright.images.pictures import strip
-    from noisewright.images.pictures.resizing import resized
+    from noisewright.images import LatentObfuscator, PublicFaces, open_model, png_of, sprite_faces, strip, train_model
+    from noisewright.images.pictures import resized
 
     sprites, rng = sprite_faces(), np.random.default_rng(10)
     which = np.concatenate([np.arange(len(sprites.people)), np.tile(np.flatnonzero(sprites.people < 68), SEEN - 1)])
@@ -856,10 +867,8 @@ ATTGAN = {"scale": 1 / 8, "epochs": 100, "rate": 1e-3, "critic_turns": 2}
 
 def badges() -> None:
     """Drawn people who are not in the model that comes along, through the mechanism on faces at several epsilons."""
-    from noisewright.core.exact import upward
-    from noisewright.images import png_of, private_faces
-    from noisewright.images.faces import sprite_faces
-    from noisewright.images.pictures import strip
+    from noisewright.claims.figures import upward
+    from noisewright.images import png_of, private_faces, sprite_faces, strip
 
     some, rng = (
         sprite_faces().of((70, 75, 88, 97, 101, 120, 128, 133)).showing("neutral").pictures,
@@ -881,7 +890,7 @@ def badges() -> None:
 def how_many_bits() -> None:
     """Draw the recall of true neighbours by the number of bits, at a fixed total privacy loss."""
     from noisewright.matching import price_of_a_bit, true_odds
-    from noisewright.plots.figure import COLOURS
+    from noisewright.plotting.mechanisms import COLOURS
 
     choices = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512]
     figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
@@ -905,9 +914,10 @@ def how_many_bits() -> None:
 
 def learned_curve() -> None:
     """Draw the accuracy of guesses of the class from a learned network, from noise and from the optima."""
-    from noisewright.learned import GAPPrivatiser
-    from noisewright.learned.theory import Mixture, grid_game, shifts
-    from noisewright.plots.figure import COLOURS
+    from noisewright.context_aware import Mixture, grid_game
+    from noisewright.context_aware import gaussian as shifts
+    from noisewright.learning import GAPPrivatiser
+    from noisewright.plotting.mechanisms import COLOURS
 
     law, rng, rows = Mixture(0.5, -3, 3), np.random.default_rng(1), 3_000 if QUICK else 20_000
     y, fresh = rng.integers(0, 2, rows), rng.integers(0, 2, 50_000 if QUICK else 1_000_000)

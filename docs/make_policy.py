@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from noisewright.core.loading.addresses import Addresses
+from noisewright._utils.lazy import Addresses
 from noisewright.mechanisms.registry import without_epsilon
-from noisewright.releases.policy.parameters import accepts, offered
-from noisewright.releases.policy.policy import Policy
+from noisewright.policy.parameters import accepts, offered
+from noisewright.policy.policy import Policy
 
 HERE = Path(__file__).parent
 PAGE, SCHEMA = HERE / "policy.md", HERE / "policy.schema.json"

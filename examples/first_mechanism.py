@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.padding import Padding
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker
+from noisewright.certificates.checker import checker
 
 say = Console(width=110, highlight=False).print
 

@@ -17,9 +17,9 @@ import numpy as np
 from rich.console import Console
 
 import noisewright as nw
-from noisewright.files.atomic import write_atomically
-from noisewright.matching.search import CodeFile, write_codes
-from noisewright.matching.search.quality import all_distances
+from noisewright.io.atomic import write_atomically
+from noisewright.matching import CodeFile, write_codes
+from noisewright.matching.evaluation import all_distances
 
 PEOPLE, ALIKE, NUMBERS, BATCHES, FRIENDS = 10_000, 10, 100, 5, 9
 BITS, EPSILON = 256, 2

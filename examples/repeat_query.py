@@ -54,7 +54,7 @@ def averages_of_repeats(records: np.ndarray) -> list[float]:
     return [float(answers[:repeats].mean()) for repeats in REPEATS]
 
 
-def coin() -> nw.core.Mechanism:
+def coin() -> nw.base.Mechanism:
     return nw.randomised_response(["yes", "no"], epsilon=EPSILON)
 
 

@@ -25,8 +25,8 @@ from pathlib import Path
 import numpy as np
 
 from experiments.report import Result, Row, Table, command
-from noisewright.adversary.inference.correlation import Correlation
-from noisewright.adversary.inference.new_row import NewRow
+from noisewright.attacks.correlation import Correlation
+from noisewright.attacks.new_row import NewRow
 
 CUSTODY = (2361, 16, 15, 15, 9288, 15)
 MARITAL = (9021, 400, 573, 572, 572, 572)

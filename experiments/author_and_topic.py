@@ -17,7 +17,7 @@ of all others on the lists. The strongest is the one that is right most often, i
 Two mechanisms are compared: the published one, Laplace noise on vectors and the nearest word, and the exact choice of words. The
 epsilon of a row is what is promised for each unit of distance. That of the choice is its true one; the true one of noise
 with decoding is not known, and the last table says what it is at least
-(:func:`~noisewright.text.words.least_epsilon`, with a confidence of 99 %). The three bags of words that the source uses
+(:func:`~noisewright.text.least_epsilon`, with a confidence of 99 %). The three bags of words that the source uses
 to explain its distance come first.
 """
 
@@ -33,15 +33,12 @@ import numpy as np
 
 from experiments.mail import Author, Corpus, archive, corpus, place
 from experiments.report import Result, Row, Table, command
-from noisewright.text.attackers import LinearWords, NearestDocuments, RandomSubspaces
-from noisewright.text.attackers.attacker import Attacker, success
-from noisewright.text.documents.reading import Reader
-from noisewright.text.embeddings.embedding import Embedding
-from noisewright.text.embeddings.finding import find_embedding, shipped
-from noisewright.text.embeddings.packages import DEFAULT
-from noisewright.text.embeddings.places import data_folder
-from noisewright.text.transport import earth_movers
-from noisewright.text.words import exact_words, laplace_words, least_epsilon
+from noisewright.attacks import LinearWords, NearestDocuments, RandomSubspaces
+from noisewright.attacks.base import Attacker, success
+from noisewright.text import earth_movers, exact_words, laplace_words, least_epsilon
+from noisewright.text.documents import Reader
+from noisewright.text.embedding import Embedding, data_folder, find_embedding, shipped
+from noisewright.text.embedding_training import DEFAULT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -297,7 +294,7 @@ def _published(epsilon: str, name: str, task: str) -> tuple[float | None, ...] |
 
 def figure(quick: bool = False) -> Figure:
     """Author and topic against epsilon, for both mechanisms."""
-    from noisewright.plots.figure import blank_figure
+    from noisewright.plotting.mechanisms import blank_figure
 
     here = (data_folder() / f"{DEFAULT}{SUFFIX}").exists() and place().exists()
     tables = [table for table in result(quick or not here, runs=1).tables if table.names == NAMES]

@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import noisewright as nw
-from noisewright.core.channels.channel import Channel
-from noisewright.core.exact import as_fraction
-from noisewright.optimality.design.optimal import optimal
-from noisewright.optimality.shapes.categories import (
+from noisewright.channels.channel import Channel
+from noisewright.design.optimal import optimal
+from noisewright.design.response_categories import (
     Answers,
     Categories,
     StaircaseNoise,
@@ -27,6 +26,7 @@ from noisewright.optimality.shapes.categories import (
     laplace_law,
     truncated_laplace_law,
 )
+from noisewright.numerics.exact import as_fraction
 
 HIGHEST = 4
 VARIANT_2 = ("monotone", "symmetric", "fair")
@@ -89,7 +89,7 @@ def geometric(size: int, epsilon: str, outputs: Categories) -> Channel:
 
 def measures(channel: Channel) -> tuple[float, ...]:
     """Expected absolute and squared error at face value, then after the best guess of somebody with the uniform prior."""
-    row = nw.optimality.compare_utility({"it": channel}).rows[0]
+    row = nw.design.compare_utility({"it": channel}).rows[0]
     return (
         *(float(row.face[loss] or 0.0) for loss in ("absolute", "squared")),
         row.bayes["absolute"],

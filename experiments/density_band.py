@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from experiments.report import Result, Row, Table, command
-from noisewright.core.channels.channel import Channel
-from noisewright.mechanisms.numbers.densities import LaplaceDensity, laplace_density, pair_delta
+from noisewright.channels.channel import Channel
+from noisewright.mechanisms.numeric.privacy_loss import LaplaceDensity, laplace_density, pair_delta
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -193,7 +193,7 @@ def findings(rows: list[Row]) -> dict[str, bool]:
 
 def figure(quick: bool = False) -> Figure:
     """The band with the spike, and with the plateau."""
-    from noisewright.plots.figure import blank_figure
+    from noisewright.plotting.mechanisms import blank_figure
 
     drawn = blank_figure(13, 4.6)
     left, right = drawn.subplots(1, 2)
@@ -216,7 +216,7 @@ def figure(quick: bool = False) -> Figure:
 
 
 def _panel(axes: Any, other: Mixture, span: tuple[float, float], top: float) -> None:
-    from noisewright.plots.figure import COLOURS
+    from noisewright.plotting.mechanisms import COLOURS
 
     kinks = np.array(other.kinks())
     edges = np.concatenate([np.nextafter(kinks, -np.inf), kinks, np.nextafter(kinks, np.inf)])

@@ -17,10 +17,10 @@ import numpy as np
 
 from experiments.comparison import HIGHEST, SOURCE, answers
 from experiments.report import Result, Row, Table, command
-from noisewright.core.channels.channel import Channel
-from noisewright.optimality.design.optimal import optimal
-from noisewright.optimality.evaluate import face_value_loss
-from noisewright.optimality.shapes.categories import Categories, discretise, laplace_law
+from noisewright.channels.channel import Channel
+from noisewright.design.optimal import optimal
+from noisewright.design.response_categories import Categories, discretise, laplace_law
+from noisewright.design.utility import face_value_loss
 
 SECONDS = (1, 2)
 SIZE = 10

@@ -14,7 +14,7 @@ import numpy as np
 
 from experiments.comparison import VARIANT_2
 from experiments.report import Result, Row, Table, command
-from noisewright.optimality.design.optimal import optimal
+from noisewright.design.optimal import optimal
 
 PRINTED = {
     "variant 1": """0 0 0 0 0 0

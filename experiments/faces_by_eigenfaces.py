@@ -27,10 +27,9 @@ import numpy as np
 
 from experiments.report import Result, Row, Table, command
 from experiments.shared_data import shared_data
-from noisewright.images.attackers.recogniser import Recogniser
-from noisewright.images.attackers.risks import Risk
-from noisewright.images.attackers.trials import Trial
-from noisewright.images.faces import LatentObfuscator
+from noisewright.attacks.face_risk import Risk, Trial
+from noisewright.images import LatentObfuscator
+from noisewright.images.faces.reidentification import Recogniser
 
 REPORTED: Mapping[int, tuple[float, ...]] = {
     10: (1, 0.015, 0.037, 0.000, 0.015, 0.670, 0.496),

@@ -28,18 +28,20 @@ from typing import Any
 import numpy as np
 
 from experiments.report import Result, Row, Table, command
-from noisewright.core.arrays import Floats
-from noisewright.images.attackers import (
+from noisewright._typing import Floats
+from noisewright.attacks import LabelledFaces, PictureAttackers, composed_guesses, intersections
+from noisewright.images import (
     BayesAttacker,
-    LabelledFaces,
-    PictureAttackers,
+    CodeSpace,
+    NoisyCodes,
+    Picture,
+    PublicFaces,
     Recogniser,
-    composed_guesses,
-    intersections,
+    SpriteFaces,
+    cluster_means,
+    k_clusters,
+    sprite_faces,
 )
-from noisewright.images.baselines import cluster_means, k_clusters
-from noisewright.images.faces import CodeSpace, NoisyCodes, PublicFaces, SpriteFaces, sprite_faces
-from noisewright.images.pictures import Picture
 
 REPORTED: Mapping[int, tuple[float, ...]] = {
     25: (0.027, 0.012, 0.040, 0.042, 0.072),
@@ -90,7 +92,7 @@ def hidden() -> SpriteFaces:
 @cache
 def generator(epochs: int, *attributes: str) -> Generated:
     """A generator of them, trained here."""
-    from noisewright.images.networks import train_identities
+    from noisewright.images import train_identities
 
     faces = hidden()
     labels = {"expression": faces.expressions, "gender": faces.genders}

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from experiments.report import Result, Row, Table, command
-from noisewright.adversary.families.families import FAMILIES, Family, over_truncated_family
-from noisewright.adversary.replacement.replacement import ORDERS, may_replace
+from noisewright.qif.refinement.families import FAMILIES, Family, over_truncated_family
+from noisewright.qif.refinement.replacement import ORDERS, may_replace
 
 SIZES = (3, 4, 5, 10)
 EPSILONS: tuple[dict[str, str], ...] = (

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from experiments.report import Result, Row, Table, command
-from noisewright.core.metrics.metric import Discrete, Hamming, Manhattan
-from noisewright.estimation.survey.categorical import hamming_delta, hamming_range, sufficient_set, utility_channel
+from noisewright.metrics.base import Discrete, Hamming, Manhattan
+from noisewright.surveys.categorical import hamming_delta, hamming_range, sufficient_set, utility_channel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,7 +68,7 @@ def run(epsilon: int, categories: int) -> list[Row]:
 
 def figure(quick: bool = False) -> Figure:
     """The smallest delta by the rate, for all cases."""
-    from noisewright.plots.figure import COLOURS, blank_figure
+    from noisewright.plotting.mechanisms import COLOURS, blank_figure
 
     drawn = blank_figure(8, 4.4)
     axes = drawn.add_subplot()

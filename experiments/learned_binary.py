@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from experiments.report import Result, Row, Table, command
-from noisewright.learned.theory import FiniteGame, Joint, binary
-from noisewright.learned.training import Settings, train_curve
+from noisewright.context_aware import FiniteGame, Joint
+from noisewright.context_aware import closed_forms as binary
+from noisewright.learning import Settings, train_curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -115,7 +116,7 @@ def result(quick: bool = False) -> Result:
 
 def figure(quick: bool = False) -> Figure:
     """Accuracy and information by distortion: lines are theory, dots were learned."""
-    from noisewright.plots.figure import COLOURS, blank_figure
+    from noisewright.plotting.mechanisms import COLOURS, blank_figure
 
     drawn = blank_figure(8.5, 6.5)
     grid = np.linspace(0, 0.5, 51)

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from experiments.report import Result, Row, Table, command
-from noisewright.learned.theory import Mixture, shifts
-from noisewright.learned.training import Course, Settings, train_curve
+from noisewright.context_aware import Mixture
+from noisewright.context_aware import gaussian as shifts
+from noisewright.learning import Course, Settings, train_curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -157,7 +158,7 @@ def result(quick: bool = False) -> Result:
 
 def figure(quick: bool = False) -> Figure:
     """Accuracy by distortion for all four laws."""
-    from noisewright.plots.figure import COLOURS, blank_figure
+    from noisewright.plotting.mechanisms import COLOURS, blank_figure
 
     drawn = blank_figure(8.5, 6.5)
     made = trained(points_of(quick))[0]

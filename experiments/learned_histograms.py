@@ -55,7 +55,7 @@ def result(quick: bool = False) -> Result:
 
 def figure(quick: bool = False) -> Figure:
     """Histograms of both classes, raw and released."""
-    from noisewright.plots.figure import COLOURS, blank_figure
+    from noisewright.plotting.mechanisms import COLOURS, blank_figure
 
     x, y = records(seed=2)
     made = trained(points(quick))[0]

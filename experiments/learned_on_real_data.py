@@ -32,8 +32,9 @@ import numpy as np
 import noisewright as nw
 from experiments.report import Result, Row, Table, command
 from experiments.shared_data import shared_data
-from noisewright.learned.evaluation import Attack, attack_release
-from noisewright.learned.theory import FiniteGame, Joint, Mixture, direction_noise, estimates
+from noisewright.attacks import Attack, attack_release
+from noisewright.context_aware import FiniteGame, Joint, Mixture, direction_noise
+from noisewright.context_aware import distributions as estimates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -205,7 +206,7 @@ def learned(name: str, given: str = "x", quick: bool = False) -> Any:
     """A privatiser for each budget, trained together; None without PyTorch."""
     if find_spec("torch") is None:
         return None
-    from noisewright.learned import GAPPrivatiser
+    from noisewright.learning import GAPPrivatiser
 
     data = {"digits": digits, "adult": adult, "gaussian": gaussian}[name]()
     assert data is not None
@@ -352,7 +353,7 @@ def vote_curve() -> list[tuple[float, tuple[float, ...]]]:
         plain = game.mechanism(response(list(law.public), budget).channel().matrix)
         numbers = [float(best.accuracy), float(plain.accuracy)]
         if find_spec("torch") is not None:
-            from noisewright.learned import GAPPrivatiser
+            from noisewright.learning import GAPPrivatiser
 
             made = GAPPrivatiser(budget, categorical=["x0"], loss="alpha:20", held_out=0.05).fit(
                 found["PID"], found["vote"]

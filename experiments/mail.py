@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from email.message import Message
 from pathlib import Path
 
-from noisewright.files.registries import Archive
-from noisewright.text.documents.reading import Reader
-from noisewright.text.embeddings.places import data_folder
+from noisewright.io.model_files import Archive
+from noisewright.text.documents import Reader
+from noisewright.text.embedding import data_folder
 
 LISTS = {
     "talk": ("fork.xent.com",),

@@ -24,7 +24,7 @@ import numpy as np
 import noisewright as nw
 from experiments import yeast
 from experiments.report import Result, Row, Table, allowance, command
-from noisewright.learned.naive_bayes import PrivateGaussianNB
+from noisewright.learning.naive_bayes import PrivateGaussianNB
 
 FLOORS = (1e-12, 1e-2)
 """Smallest standard deviations used, as shares of the attribute's range."""

@@ -13,9 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from experiments.report import Result, Row, Table, command
-from noisewright.adversary.families.families import geometric_family, response_family
-from noisewright.adversary.families.member import Member
-from noisewright.adversary.replacement.replacement import may_replace
+from noisewright.qif.refinement.families import Member, geometric_family, response_family
+from noisewright.qif.refinement.replacement import may_replace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +52,7 @@ def run(outputs: tuple[int, ...] = (50, 49, 0)) -> list[Row]:
 
 def figure(quick: bool = False) -> Figure:
     """The probabilities of all outputs."""
-    from noisewright.plots.figure import COLOURS, blank_figure
+    from noisewright.plotting.mechanisms import COLOURS, blank_figure
 
     drawn = blank_figure(8, 4.2)
     axes = drawn.add_subplot()

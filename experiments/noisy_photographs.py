@@ -25,10 +25,9 @@ from pathlib import Path
 import numpy as np
 
 from experiments.report import Result, Row, Table, command
-from noisewright.images.baselines import pixelised
-from noisewright.images.methods import PixelMethod
-from noisewright.images.pictures import as_pixels, blurred, mse, read_picture, ssim
-from noisewright.images.pictures.reading import Picture, pillow
+from noisewright.images import as_pixels, blurred, mse, pixelised, read_picture, ssim
+from noisewright.images.pictures import Picture, pillow
+from noisewright.images.pipeline.methods import PixelMethod
 
 SIDE, SHOWN, BLOCKS = 128, 300, (4, 8, 16)
 PHOTOGRAPHS = ("astronaut.png", "chelsea.png", "coffee.png", "rocket.jpg")

@@ -17,10 +17,10 @@ from functools import cache
 import numpy as np
 
 from experiments.report import Result, Row, Table, command
-from noisewright.images.attackers import FaceAttacks, Risk, Trial
-from noisewright.images.methods import PixelMethod
-from noisewright.images.pictures import Picture
-from noisewright.images.pixels.exponential import level_table
+from noisewright.attacks import FaceAttacks, Risk, Trial
+from noisewright.images import Picture
+from noisewright.images.pipeline.methods import PixelMethod
+from noisewright.images.pixel_noise import level_table
 
 ERRORS: Mapping[str, tuple[float, float]] = {
     "0.01": (10901, 10897),

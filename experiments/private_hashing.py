@@ -25,8 +25,7 @@ from experiments import ratings
 from experiments.report import Result, Row, Table, allowance, command
 from experiments.vanilla_hashing import NEIGHBOURS, Contest, public_seed
 from experiments.visits import visits
-from noisewright.matching import Client, Scheme, laplace_hash
-from noisewright.matching.promises import alpha, euclidean_epsilon, price_of_a_bit
+from noisewright.matching import Client, Scheme, alpha, euclidean_epsilon, laplace_hash, price_of_a_bit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -191,7 +190,7 @@ def _claims(rows: list[Row], ends: list[Row]) -> dict[str, bool]:
 
 def figure(quick: bool = False) -> Figure:
     """The extra distance against the loss that is allowed, for 20 bits at a distance of 0.05."""
-    from noisewright.plots.figure import COLOURS, blank_figure
+    from noisewright.plotting.mechanisms import COLOURS, blank_figure
 
     made_up = not ratings.place().exists()
     picture = blank_figure(9.5, 4)

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.files.registries import Archive
-from noisewright.text.embeddings.places import data_folder
+from noisewright.io.model_files import Archive
+from noisewright.text.embedding import data_folder
 
 PACKAGE = Archive("pip", "recbole", "1.2.1", "9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407")
 WITHIN = "recbole/dataset_example/ml-100k/ml-100k"

@@ -2,7 +2,7 @@
 
 Run:  noisewright reproduce recall_and_attributes [--quick] [--runs N] [--json] [--plot FILE.png]
 
-Nothing of this is published; what is reported beside every recall is its closed form (:mod:`noisewright.matching.search.odds`),
+Nothing of this is published; what is reported beside every recall is its closed form (:mod:`noisewright.matching.evaluation`),
 which is computed from the distances alone before anything is drawn. It takes candidates for independent, and the seed of a run
 is common to all of them, so that the two agree on average and not to the last digit.
 
@@ -26,8 +26,7 @@ from experiments import ratings
 from experiments.report import Result, Row, Table, command
 from experiments.vanilla_hashing import public_seed
 from experiments.visits import visits
-from noisewright.matching import Client, Scheme, evaluate
-from noisewright.matching.hashing import unpacked
+from noisewright.matching import Client, Scheme, evaluate, unpacked
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -150,7 +149,7 @@ def _claims(rows: list[Row], attacked: list[Row]) -> dict[str, bool]:
 
 def figure(quick: bool = False) -> Figure:
     """Recall against epsilon beside its closed form, and the attack: one seed."""
-    from noisewright.plots.figure import COLOURS, blank_figure
+    from noisewright.plotting.mechanisms import COLOURS, blank_figure
 
     here = ratings.place().exists()
     picture = blank_figure(9.5 if here else 5, 3.8)

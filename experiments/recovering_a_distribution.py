@@ -22,12 +22,10 @@ from numpy.typing import NDArray
 
 import noisewright as nw
 from experiments.report import Result, Row, Table, allowance, command
-from noisewright.estimation.fitting.bayesian_update import bayesian_updates
-from noisewright.estimation.fitting.inversion import project
-from noisewright.estimation.fitting.likelihood import certify
-from noisewright.estimation.fitting.response import response_mle
-from noisewright.estimation.population.models import model_of
-from noisewright.estimation.transport import kantorovich, total_variation
+from noisewright.estimation.bayesian_update import bayesian_updates, response_mle
+from noisewright.estimation.comparison import kantorovich, total_variation
+from noisewright.estimation.counts import model_of
+from noisewright.estimation.likelihood import certify, project
 
 Floats = NDArray[np.float64]
 
@@ -139,7 +137,7 @@ def _users(population: str, size: int, rng: np.random.Generator) -> NDArray[np.i
     return points[rng.choice(4, size, p=rng.dirichlet(np.ones(4)))]
 
 
-def _shares(mechanism: nw.core.Mechanism, users: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+def _shares(mechanism: nw.base.Mechanism, users: NDArray[np.int64], rng: np.random.Generator) -> Floats:
     return np.bincount(mechanism.release(users, rng), minlength=HIGHEST + 1) / len(users)
 
 

@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from experiments.report import Result, Row, Table, command
-from noisewright.adversary.families.families import FAMILIES
-from noisewright.adversary.replacement.replacement import safe_replacement
+from noisewright.qif.refinement.families import FAMILIES
+from noisewright.qif.refinement.replacement import safe_replacement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,8 +69,8 @@ def printed(row: Row) -> bool:
 
 def figure(quick: bool = False) -> Figure:
     """The largest safe epsilon by the epsilon that is replaced, one panel for each family."""
-    from noisewright.adversary.replacement.table import replacement_table
-    from noisewright.plots.leakage import draw_replacements
+    from noisewright.plotting.leakage import draw_replacements
+    from noisewright.qif.refinement.replacement import replacement_table
 
     epsilons = [*(Fraction(k, 4) for k in range(1, 8)), *(Fraction(k, 2) for k in range(4, 17))]
     return draw_replacements(replacement_table(epsilons=epsilons, size=SIZE, accuracy=1e-4))

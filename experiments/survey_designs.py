@@ -19,15 +19,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from experiments.report import Result, Row, Table, command
-from noisewright.estimation.survey.designs import Design, mangat
-from noisewright.estimation.survey.optimum import (
+from noisewright.surveys.designs import (
+    Design,
+    Region,
     asymmetric_threshold,
+    compare_at_violation,
     disclosing_threshold,
     four_answer_variance,
+    mangat,
     optimal_design,
+    violation,
 )
-from noisewright.estimation.survey.region import Region
-from noisewright.estimation.survey.violation import compare_at_violation, violation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -234,7 +236,7 @@ INK, FAINT = "#22303a", "#5f6a72"
 
 def figure(quick: bool = False) -> Figure:
     """Contours of g, ratios of largest variances, and Mangat's largest variances."""
-    from noisewright.plots.figure import blank_figure
+    from noisewright.plotting.mechanisms import blank_figure
 
     drawn = blank_figure(14.5, 4.6)
     contours, against, mangats = drawn.subplots(1, 3)
@@ -261,7 +263,7 @@ def _contours(axes: Any) -> None:
 
 
 def _ratios(axes: Any) -> None:
-    from noisewright.plots.figure import COLOURS
+    from noisewright.plotting.mechanisms import COLOURS
 
     for colour, prevalence in zip(COLOURS, ("0.01", "0.1"), strict=False):
         pi = float(prevalence)
@@ -279,7 +281,7 @@ def _ratios(axes: Any) -> None:
 
 
 def _mangat(axes: Any) -> None:
-    from noisewright.plots.figure import COLOURS
+    from noisewright.plotting.mechanisms import COLOURS
 
     truths = np.linspace(0.1, 1, 181)
     published, sample, everybody = np.array([largest_variances(min(float(p), 1.0)) for p in truths]).T

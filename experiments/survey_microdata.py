@@ -21,11 +21,11 @@ import numpy as np
 
 from experiments.comparison import SOURCE, answers, mechanisms
 from experiments.report import Result, Row, Table, command
-from noisewright.core.arrays import Floats
-from noisewright.core.channels.channel import Channel
-from noisewright.optimality.design.optimal import optimal
-from noisewright.optimality.evaluate import face_value_loss, posterior_loss, prior_loss
-from noisewright.optimality.priors import uniform
+from noisewright._typing import Floats
+from noisewright.channels.channel import Channel
+from noisewright.channels.hyper import uniform
+from noisewright.design.optimal import optimal
+from noisewright.design.utility import face_value_loss, posterior_loss, prior_loss
 
 SECONDS = (1, 30)
 GROUP = 10

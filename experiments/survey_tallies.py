@@ -12,8 +12,8 @@ participants and less accurate for everybody else.
 from __future__ import annotations
 
 from experiments.report import Result, Row, Table, command
-from noisewright.adversary.inference.tally import TallySurvey
-from noisewright.core.exact import upward
+from noisewright.attacks.local_and_central import TallySurvey
+from noisewright.claims.figures import upward
 
 MEASURES = ("one participant", "the tally")
 REPORTED = {

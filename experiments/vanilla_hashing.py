@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from experiments import ratings
 from experiments.report import Result, Row, Table, command
 from experiments.visits import visits
-from noisewright.core.seed import Seed
-from noisewright.matching.hashing import Projection
-from noisewright.matching.search.nearest import nearest_codes, without_own
-from noisewright.matching.search.quality import all_distances
+from noisewright.matching import Projection
+from noisewright.matching.evaluation import all_distances
+from noisewright.matching.nearest_neighbours import nearest_codes, without_own
+from noisewright.resources import Seed
 
 BITS, NEIGHBOURS, FILMS = (10, 20, 30, 50), (1, 5, 10), (100, 500, 1000)
 REPORTED: Mapping[tuple[int, int], tuple[float, ...]] = {

@@ -16,7 +16,7 @@ import one_thread  # noqa: F401  (before NumPy is loaded)
 import pytest
 from hypothesis import HealthCheck, settings
 
-from noisewright.core.loading.addresses import Addresses
+from noisewright._utils.lazy import Addresses
 
 settings.register_profile(
     "noisewright",
@@ -55,7 +55,7 @@ _places: dict[str, list[Any]] = {}
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Where public files lie that were written while tests were collected."""
-    from noisewright.core import resource
+    from noisewright import resources as resource
 
     for digest, known in resource._places.items():
         _places.setdefault(digest, list(known))
@@ -63,7 +63,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:
     """Some tests begin as a process does that knows no file; the others know them again."""
-    from noisewright.core import resource
+    from noisewright import resources as resource
 
     for digest, known in _places.items():
         resource._places.setdefault(digest, list(known))
@@ -79,7 +79,7 @@ def coded_afresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The toy mechanism with a public file is registered, and this process knows no public file yet."""
     from resource_support import coded_registered, forget_places
 
-    from noisewright.core.resource import FOLDERS
+    from noisewright.resources import FOLDERS
 
     monkeypatch.delenv(FOLDERS, raising=False)
     forget_places()
@@ -89,7 +89,7 @@ def coded_afresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def spark_session() -> Iterator[Any]:
-    from noisewright.releases.engines.spark.session import start_spark
+    from noisewright.engines.spark_session import start_spark
 
     session, started = start_spark("local[2]")
     yield session

@@ -1,4 +1,4 @@
-"""The page about the architecture says what is there: its rooms, its picture, its walks and its paths."""
+"""The page about the architecture states what is there: its packages, its picture, its walks and its paths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from docs.make_architecture import SOURCE, architecture, draw, heights, reduced, rooms, sub_packages
+from docs.make_architecture import EVERYBODY, SOURCE, architecture, draw, layers, packages, sub_packages
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -21,38 +21,49 @@ AGAIN = "run python docs/make_architecture.py"
 
 
 def section(title: str) -> str:
-    """The text below a heading, up to the next one."""
+    """Return the text below a heading, up to the next one."""
     _, found, rest = PAGE.partition(f"\n## {title}\n")
     assert found, title
     return rest.partition("\n## ")[0]
 
 
 def table_rows(text: str) -> Iterator[list[str]]:
-    """The cells of every row of the tables in a text, headings left out."""
+    """Yield the cells of every row of the tables in a text, headings left out."""
     for line in text.splitlines():
-        if line.startswith("| `"):
+        if line.startswith("| ") and not line.startswith(("| file |", "| package |", "| to change |")):
             yield [cell.strip() for cell in line.strip("|").split("|")]
 
 
-# Rooms --------------------------------------------------------------------------------------------------------------------
+# Packages -----------------------------------------------------------------------------------------------------------------
 
 
-def test_the_rooms_and_sub_packages_of_the_page_are_those_of_the_source() -> None:
-    listed = {
-        row[0].strip("`"): re.findall(r"`(\w+)`", row[2]) for row in table_rows(section("Packages and public API"))
+def test_the_packages_of_the_page_are_those_of_the_source_in_the_order_of_the_layers() -> None:
+    rows = list(table_rows(section("Packages and layers")))
+    assert {row[0].strip("`"): re.findall(r"`(\w+)`", row[2]) for row in rows} == {
+        package: sub_packages(SOURCE, package) for package in packages(SOURCE) if package not in EVERYBODY
     }
-    assert listed == {room: sub_packages(SOURCE, room) for room in rooms(SOURCE)}
-    assert all(row[1] for row in table_rows(section("Packages and public API")))
+    assert [row[0].strip("`") for row in rows] == layers()
+    assert all(row[1] for row in rows)
 
 
 def test_every_path_on_the_page_exists() -> None:
     named = re.findall(r"`([\w./-]+)`", PAGE)
-    paths = {name for name in named if name.endswith((".py", "/")) and not name.startswith(("_name", "__init__"))}
-    assert {"core/loading/doors.py", "tests/test_layers.py", "releases/kinds/"} <= paths
+    paths = {name for name in named if name.endswith((".py", "/", ".txt")) and not name.startswith("__init__")}
+    assert {"_utils/lazy.py", "tests/test_layers.py", "cli/commands/"} <= paths
     outside = {"checker.py"}
     assert [
         path for path in sorted(paths - outside) if not (SOURCE / path).exists() and not (ROOT / path).exists()
     ] == []
+
+
+def test_thirty_changes_have_a_file() -> None:
+    rows = list(table_rows(section("Where do I change what")))
+    assert len(rows) >= 30
+    for what, first, second in rows:
+        assert what
+        assert (SOURCE / first.strip("`")).is_file(), first
+        assert not second or (SOURCE / second.strip("`")).is_file(), second
+    assert len({row[0] for row in rows}) == len({row[1] for row in rows}) == len(rows)
 
 
 # The picture --------------------------------------------------------------------------------------------------------------
@@ -65,40 +76,43 @@ def test_the_picture_is_drawn_from_the_imports() -> None:
     assert "](pictures/architecture.svg)" in PAGE
 
 
+def test_every_mark_lies_below_the_diagonal() -> None:
+    order, found = layers(), architecture()
+    assert {
+        (package, other)
+        for package in order
+        for other in set(found[package]["imports"]) - EVERYBODY
+        if order.index(other) >= order.index(package)
+    } == set()
+    labs = set(order[order.index("design") :])
+    assert {package for package in set(order) - labs if labs & set(found[package]["imports"])} == set()
+
+
 def test_the_picture_can_be_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    house = {
-        "attic": {"imports": ["cellar"], "parts": {"box": [], "lid": ["box"]}},
-        "cellar": {"imports": [], "parts": {}},
-    }
-    draw(house, tmp_path / "small.svg")
-    draw({"cellar": house["cellar"]}, tmp_path / "smaller.svg")
+    found = {"attic": {"imports": ["cellar"], "parts": {}}, "cellar": {"imports": [], "parts": {}}}
+    draw(found, ["cellar", "attic"], tmp_path / "small.svg")
+    draw({"cellar": found["cellar"]}, ["cellar"], tmp_path / "smaller.svg")
     sizes = [(tmp_path / name).stat().st_size for name in ("small.svg", "smaller.svg")]
     assert sizes[0] > sizes[1] > 1000
 
 
-def test_imports_are_found_between_rooms_and_within_them(tmp_path: Path) -> None:
+def test_imports_are_found_between_packages_and_within_them(tmp_path: Path) -> None:
     files = {
-        "core/a/__init__.py": "",
-        "core/a/x.py": "def f():\n    from noisewright.core.b import y\n",
-        "core/b/__init__.py": "if TYPE_CHECKING:\n    from noisewright.core.a import x\nelse:\n    door = 1\n",
-        "core/__init__.py": "",
-        "__init__.py": "from noisewright.core.a import x\n",
-        "noise.py": "from .core.a.x import f\nimport numpy\n",
+        "base/a/__init__.py": "",
+        "base/a/x.py": "def f():\n    from noisewright.base.b import y\n",
+        "base/b/__init__.py": "if TYPE_CHECKING:\n    from noisewright.base.a import x\nelse:\n    table = 1\n",
+        "base/__init__.py": "",
+        "__init__.py": "from noisewright.base.a import x\n",
+        "noise.py": "from .base.a.x import f\nimport numpy\n",
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     assert architecture(tmp_path) == {
-        "core": {"imports": [], "parts": {"a": ["b"], "b": []}},
-        "noise": {"imports": ["core"], "parts": {}},
+        "base": {"imports": [], "parts": {"a": ["b"], "b": []}},
+        "noise": {"imports": ["base"], "parts": {}},
     }
-
-
-def test_arrows_that_follow_from_others_are_left_out() -> None:
-    graph = {"a": set(), "b": {"a"}, "c": {"a", "b"}, "d": {"a"}}
-    assert reduced(graph) == {"a": set(), "b": {"a"}, "c": {"b"}, "d": {"a"}}
-    assert heights(graph) == {"a": 0, "b": 1, "c": 2, "d": 1}
 
 
 # Walks --------------------------------------------------------------------------------------------------------------------
@@ -160,7 +174,7 @@ def test_a_row_walks_through_a_release_as_the_page_says(calls_of_release: list[s
 
 
 def test_nothing_is_drawn_from_the_system_before_the_spend_is_recorded(calls_of_release: list[str]) -> None:
-    spend, draw_ = "releases/ledger/ledger.py Ledger.spend", "noise/bits.py SystemBits.words"
+    spend, draw_ = "ledger/ledger.py Ledger.spend", "sampling/random_bits.py SystemBits.words"
     assert calls_of_release.index(spend) < calls_of_release.index(draw_)
 
 
@@ -176,7 +190,7 @@ def test_steps_in_another_order_would_be_found() -> None:
     assert first_missing(["a", "c"], ["x", "a", "b"]) == "c"
 
 
-# The seam -----------------------------------------------------------------------------------------------------------------
+# Entry points -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_groups_of_entry_points_on_the_page_are_those_of_the_source() -> None:

@@ -17,8 +17,10 @@ from word_support import clusters
 
 import noisewright as nw
 from noisewright import testing
-from noisewright.core.channels.certified import LARGEST_EPSILON
-from noisewright.core.errors import (
+from noisewright.channels.integer_table import LARGEST_EPSILON
+from noisewright.claims.figures import exp_bounds
+from noisewright.columns.label_encoder import Labels
+from noisewright.exceptions import (
     CertificateError,
     ChannelError,
     DataError,
@@ -29,21 +31,18 @@ from noisewright.core.errors import (
     NoLossError,
     ParameterError,
 )
-from noisewright.core.exact import as_fraction, exp_bounds, positive_fraction
-from noisewright.core.labels import decode_label, encode_label
-from noisewright.core.metrics.algebra import Scaled, Sum
-from noisewright.core.metrics.bags import EarthMovers
-from noisewright.core.metrics.metric import named_metric
-from noisewright.core.metrics.spaces import closure, essential_pairs, induced_metric, sensitivity
-from noisewright.core.seed import Seed
-from noisewright.files.channels import load_certificate, load_labelled_csv
-from noisewright.mechanisms.auditing import Neighbours
-from noisewright.mechanisms.label_columns import Labels
-from noisewright.mechanisms.places.geography import geo_laplace
-from noisewright.mechanisms.places.planar_geometric import planar_geometric
-from noisewright.mechanisms.places.remap import Grid
-from noisewright.mechanisms.places.vectors import product_laplace, spherical_laplace
+from noisewright.io.serialization import load_certificate, load_labelled_csv
+from noisewright.mechanisms.audit import Neighbours
 from noisewright.mechanisms.registry import registry
+from noisewright.mechanisms.spatial.geographic import geo_laplace
+from noisewright.mechanisms.spatial.planar_geometric import planar_geometric
+from noisewright.mechanisms.spatial.planar_laplace import Grid
+from noisewright.mechanisms.spatial.vectors import product_laplace, spherical_laplace
+from noisewright.metrics.base import decode_label, encode_label, named_metric
+from noisewright.metrics.composite import EarthMovers, Scaled, Sum
+from noisewright.metrics.sensitivity import closure, essential_pairs, induced_metric, sensitivity
+from noisewright.numerics.exact import as_fraction, positive_fraction
+from noisewright.resources import Seed
 from noisewright.testing import mechanisms as checks
 
 NAN, INF, HUGE, HALF = math.nan, math.inf, 10**400, "\ud800"
@@ -468,7 +467,7 @@ def test_shares(share: Any) -> None:
         lambda m: CHANNEL.delta(1, m),
         lambda m: CHANNEL.epsilon_at(0.1, m),
         lambda m: CHANNEL.certify(1, m),
-        lambda m: nw.core.Accountant([0, 1]).epsilon(m),
+        lambda m: nw.certificates.Accountant([0, 1]).epsilon(m),
         lambda m: nw.metrics.Line() + m,
         lambda m: nw.metrics.Line() | m,
         lambda m: nw.metrics.Product((nw.metrics.Line(), m)),
@@ -640,12 +639,14 @@ def test_distances_that_a_metric_must_not_give() -> None:
 
 
 def test_accounts() -> None:
-    account: Any = nw.core.Accountant([0, 1])
+    account: Any = nw.certificates.Accountant([0, 1])
     refuses(ParameterError, "adds a Channel or a Guarantee, not int", lambda: account.add(5))
     refuses(ParameterError, "a whole number of times, not float", lambda: account.add(CHANNEL, times=1.5))
     refuses(ParameterError, "a whole number of times, not bool", lambda: account.add(CHANNEL, times=True))
     refuses(ParameterError, "0 or more times, not more than", lambda: account.add(CHANNEL, times=HUGE))
-    refuses(ParameterError, "must be a list of numbers, strings or tuples, not int", lambda: nw.core.Accountant(5))  # type: ignore[arg-type]
+    refuses(
+        ParameterError, "must be a list of numbers, strings or tuples, not int", lambda: nw.certificates.Accountant(5)
+    )  # type: ignore[arg-type]
     assert account.releases == 0
     assert account.add(CHANNEL, times=np.int64(2)).releases == 2
     assert account.add(nw.Guarantee(1e308, nw.metrics.Line()), times=9).epsilon().value == INF

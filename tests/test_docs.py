@@ -113,8 +113,8 @@ def exists(name: str) -> bool:
 
 
 def test_a_name_that_is_gone_would_be_caught():
-    assert exists("noisewright.core.channels.audit.Audit.evidence")
-    assert not exists("noisewright.core.channels.audit.gone")
+    assert exists("noisewright.channels.audit.Audit.evidence")
+    assert not exists("noisewright.channels.audit.gone")
     assert not exists("noisewright.gone.Audit")
 
 

@@ -29,14 +29,13 @@ import pyarrow.csv
 import pytest
 
 import noisewright as nw
+from noisewright.certificates.checker import checker
 from noisewright.claims import phrases
 from noisewright.cli import run
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import CertificateError
-from noisewright.releases.output.certificate import ReleaseCertificate
-from noisewright.releases.output.layout import CERTIFICATE
-from noisewright.releases.output.lock import Lock
-from noisewright.releases.sources.open import source_of
+from noisewright.exceptions import CertificateError
+from noisewright.releases.certificate import CERTIFICATE, ReleaseCertificate
+from noisewright.releases.lock import Lock
+from noisewright.tables.reading import source_of
 
 KEPT = Path(__file__).parent / "fixtures" / "kept"
 CERTIFICATES = sorted((KEPT / "certificates").glob("*.json"))

@@ -1,10 +1,18 @@
-"""The package loads what is used, and still looks as if everything were there."""
+"""The package loads what is used, and still looks as if everything were there, also without its sources.
+
+A package lists its public names under ``TYPE_CHECKING`` and in a table; both say the same, and every name is found.
+"""
 
 from __future__ import annotations
 
+import ast
 import importlib
+import importlib.util
 import inspect
+import os
 import pickle
+import py_compile
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +20,13 @@ from pathlib import Path
 import pytest
 
 import noisewright as nw
-from noisewright.core.loading.doors import homes
+from noisewright._utils.lazy import homes
 
+SOURCE = Path(nw.__file__).parent
+PACKAGES = {
+    ".".join(["noisewright", *path.parent.relative_to(SOURCE).parts]): path for path in SOURCE.rglob("__init__.py")
+}
+LAZY = sorted(name for name, path in PACKAGES.items() if "= attach(" in path.read_text(encoding="utf-8"))
 HEAVY = ("numpy", "scipy", "pyarrow", "duckdb", "clarabel", "cryptography", "pydantic", "matplotlib")
 SLOW = {
     "scipy.linalg",
@@ -60,8 +73,8 @@ assert nw.mechanisms.snapped_laplace(epsilon=1).release([0.5, 2.0]).shape == (2,
     assert loaded_after(code) & {"scipy", "duckdb", "clarabel", "pydantic", "matplotlib"} == set()
 
 
-def test_the_release_room_loads_no_slow_part() -> None:
-    assert loaded_after("import noisewright.releases.run") & (SLOW | {"pandas", "matplotlib", "clarabel"}) == set()
+def test_a_release_loads_no_slow_part() -> None:
+    assert loaded_after("import noisewright.releases.release") & (SLOW | {"pandas", "matplotlib", "clarabel"}) == set()
     assert loaded_after("import scipy.optimize, pyarrow.dataset") >= {
         "scipy.optimize",
         "scipy.linalg",
@@ -88,7 +101,7 @@ assert done.data.num_rows == 1 and done.certificate.verify()
 
 def test_every_public_name_is_there() -> None:
     table = homes("noisewright")
-    assert table["release"] == ("noisewright.releases.run", "release")
+    assert table["release"] == ("noisewright.releases.release", "release")
     for name, (home, original) in table.items():
         assert getattr(nw, name) is (
             importlib.import_module(f"noisewright.{name}")
@@ -101,11 +114,77 @@ def test_every_public_name_is_there() -> None:
     assert set(nw.__all__) <= set(starred)
 
 
-def test_a_door_lists_what_is_public_and_nothing_that_it_needs_itself() -> None:
-    for package in (nw, nw.releases, importlib.import_module("noisewright.noise")):
+def test_dir_lists_what_is_public_and_nothing_that_the_package_needs_itself() -> None:
+    for package in (nw, nw.releases, importlib.import_module("noisewright.sampling")):
         assert [n for n in dir(package) if not n.startswith("__")] == package.__all__
         assert {"__name__", "__doc__", "__file__"} <= set(dir(package))
     assert "__version__" in dir(nw)
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_type_checkers_and_python_see_the_same_names(package: str) -> None:
+    tree = ast.parse(PACKAGES[package].read_text(encoding="utf-8"))
+    (choice,) = (node for node in tree.body if isinstance(node, ast.If))
+    assert ast.unparse(choice.test) == "TYPE_CHECKING"
+    shown = {}
+    for node in choice.body:
+        assert isinstance(node, ast.ImportFrom), ast.unparse(node)
+        for alias in node.names:
+            assert alias.asname is not None, f"{alias.name}: type checkers re-export `name as name` alone"
+            shown[alias.asname] = (node.module, alias.name)
+    assert shown == homes(package)
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_every_name_of_a_package_is_found_and_hides_no_module(package: str) -> None:
+    found, folder = importlib.import_module(package), PACKAGES[package].parent
+    modules = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    for name, (home, original) in homes(package).items():
+        value = getattr(found, name)
+        if inspect.ismodule(value):
+            assert value is importlib.import_module(f"{home}.{original}")
+        else:
+            assert value is getattr(importlib.import_module(home), original)
+            # Python binds a module to its name in the package: another thing of that name would be lost behind it.
+            assert name not in modules, name
+    assert set(found.__all__) == set(homes(package)) <= set(dir(found))
+
+
+def test_the_package_works_without_its_sources(tmp_path: Path) -> None:
+    """As compiled files alone, which is how some applications ship it: nothing reads a source when it runs."""
+    for path in SOURCE.rglob("*"):
+        target = tmp_path / "noisewright" / path.relative_to(SOURCE)
+        if path.is_dir() or path.parent.name == "__pycache__":
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix != ".py":
+            target.symlink_to(path)
+            continue
+        compiled = Path(importlib.util.cache_from_source(str(path)))
+        if compiled.exists() and compiled.stat().st_mtime >= path.stat().st_mtime:
+            shutil.copy(compiled, target.with_suffix(".pyc"))
+        else:
+            py_compile.compile(str(path), str(target.with_suffix(".pyc")), doraise=True)
+    code = """
+import importlib, noisewright as nw
+assert nw.__file__.endswith("__init__.pyc"), nw.__file__
+assert 0 <= nw.geometric(epsilon=1, within=(0, 9)).release(4) <= 9
+assert "laplace" in dir(nw.mechanisms) and nw.mechanisms.staircase(epsilon=1).certificate().verify()
+assert nw.optimal(4, epsilon=1, loss="absolute").channel().shape
+from noisewright.mechanisms.registry import ADDRESSES
+assert len([ADDRESSES.load(name) for name in ADDRESSES.own]) > 30
+from noisewright.cli import run
+assert run(["design", "laplace", "--epsilon", "1"]) == run(["release", "--help"]) == 0
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_top_has_about_25_names_and_they_are_plain() -> None:

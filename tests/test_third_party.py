@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.core.seed import Seed
 from noisewright.mechanisms.registry import ADDRESSES, registry
+from noisewright.resources import Seed
 from noisewright.testing import check_entry
 
 pytestmark = pytest.mark.usefixtures("guests")

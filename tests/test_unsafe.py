@@ -13,7 +13,7 @@ from scipy.stats import kstest
 import noisewright as nw
 from noisewright import unsafe
 from noisewright.mechanisms import registry
-from noisewright.mechanisms.numbers.densities import pair_delta, pair_loss
+from noisewright.mechanisms.numeric.privacy_loss import pair_delta, pair_loss
 
 ALL = [unsafe.naive_redraw, unsafe.variable_scale_laplace, unsafe.float_laplace]
 

@@ -5,8 +5,8 @@ The first 68 people of the sprites are the model's public faces; the others are 
 
 from __future__ import annotations
 
-from noisewright.images.faces import sprite_faces, train_eigenfaces
-from noisewright.images.faces.models.model import COMES_ALONG
+from noisewright.images import sprite_faces, train_eigenfaces
+from noisewright.images.faces.model import COMES_ALONG
 
 PUBLIC, COMPONENTS = 68, 56
 

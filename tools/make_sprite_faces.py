@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from noisewright.images.faces.sprites import EXPRESSIONS, OUTLINES, PEOPLE, SHEET, SIDE
-from noisewright.images.pictures.reading import pillow
+from noisewright.images.faces.public_faces import EXPRESSIONS, OUTLINES, PEOPLE, SHEET, SIDE
+from noisewright.images.pictures import pillow
 
 PACKAGES = ("facesjs@5.0.3", "@resvg/resvg-js@2.6.2")
 SEED = 1

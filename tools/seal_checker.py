@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-FOLDER = Path(__file__).parents[1] / "src" / "noisewright" / "core" / "certificates" / "checker"
+FOLDER = Path(__file__).parents[1] / "src" / "noisewright" / "certificates" / "checker"
 CLAIMS = Path(__file__).parents[1] / "src" / "noisewright" / "claims"
 SEALED = {
     "SECOND_FILE": FOLDER / "checker_noise.py",

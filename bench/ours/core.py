@@ -8,8 +8,8 @@ import numpy as np
 
 import noisewright as nw
 from bench.work import Work
-from noisewright.core.certificates.checker import checker
-from noisewright.mechanisms.categories.exponential import exponential_channel
+from noisewright.certificates.checker import checker
+from noisewright.mechanisms.categorical.exponential import exponential_channel
 
 __all__ = ["certify", "check", "design_exponential", "smallest_epsilon"]
 

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 import noisewright as nw
 from bench.work import Work
-from noisewright.estimation.fitting.acceleration import accelerated_update
-from noisewright.estimation.fitting.bayesian_update import Fit, bayesian_update
-from noisewright.estimation.fitting.newton import most_likely
-from noisewright.estimation.operators.operator import DenseOperator, GeometricOperator
-from noisewright.estimation.population.models import planar_grid
-from noisewright.mechanisms.places.remap import Grid
+from noisewright.estimation.bayesian_update import Fit, accelerated_update, bayesian_update
+from noisewright.estimation.counts import planar_grid
+from noisewright.estimation.fitting import most_likely
+from noisewright.estimation.operators import DenseOperator, GeometricOperator
+from noisewright.mechanisms.spatial.planar_laplace import Grid
 
 __all__ = ["accelerated", "geometric_update", "likely", "oracle", "planar_update", "population", "update"]
 

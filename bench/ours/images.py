@@ -17,6 +17,9 @@ from scipy.ndimage import gaussian_filter
 from bench.work import Work
 from noisewright.images import (
     FaceMethod,
+    LatentObfuscator,
+    PublicFaces,
+    cartoon_faces,
     obfuscate_pictures,
     pixel_exponential,
     pixel_laplace,
@@ -24,9 +27,10 @@ from noisewright.images import (
     png_of,
     private_faces,
     read_picture,
+    sprite_faces,
+    train_eigenfaces,
 )
-from noisewright.images.faces import LatentObfuscator, PublicFaces, cartoon_faces, sprite_faces, train_eigenfaces
-from noisewright.images.pictures.similarity import ssim_of
+from noisewright.images.blocks import ssim_of
 
 __all__ = ["enumeration", "faces", "files", "folder_of_faces", "network", "pixels", "windows"]
 
@@ -87,7 +91,7 @@ def faces(side: int, together: int) -> Work:
 
 def network(side: int, together: int) -> Work:
     """The same through a convolutional auto-encoder of the usual width; how long it has learned makes no difference here."""
-    from noisewright.images.networks import train_autoencoder
+    from noisewright.images import train_autoencoder
 
     with tempfile.TemporaryDirectory() as folder:
         public = PublicFaces(cartoon_faces(40, 2, size=side, seed=1)[0])

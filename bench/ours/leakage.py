@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 import noisewright as nw
 from bench.work import Work
-from noisewright.adversary.families.families import as_family
-from noisewright.adversary.measures.gallery import Gain
-from noisewright.adversary.measures.vulnerability import posterior_vulnerability as worth
-from noisewright.adversary.orders.average import average_refined
-from noisewright.adversary.orders.compare import Comparison
+from noisewright.qif.gains import Gain
+from noisewright.qif.refinement.average_case import average_refined
+from noisewright.qif.refinement.compare import Comparison
+from noisewright.qif.refinement.families import as_family
+from noisewright.qif.vulnerability import posterior_vulnerability as worth
 
 __all__ = [
     "closed",
@@ -85,7 +85,7 @@ def safe_replacement(n: int) -> Work:
 
     def run() -> float:
         return sum(
-            nw.adversary.safe_replacement(member, family, order=order).epsilon
+            nw.qif.refinement.safe_replacement(member, family, order=order).epsilon
             for order in ("average", "max", "privacy")
         )
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from bench.work import Work
-from noisewright.learned.theory.games import FiniteGame
-from noisewright.learned.theory.joint import Joint
+from noisewright.context_aware.distributions import Joint
+from noisewright.context_aware.games import FiniteGame
 
 __all__ = ["binary_points", "forward", "game", "gaussian_points", "one_gaussian_point", "release"]
 
@@ -102,7 +102,7 @@ def forward(rows: int, columns: int, hidden: int) -> Work:
 
 def _network(rows: int, columns: int, hidden: int) -> tuple[Any, Any]:
     """A privatiser that was hardly trained, and records."""
-    from noisewright.learned import GAPPrivatiser
+    from noisewright.learning import GAPPrivatiser
 
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 500)

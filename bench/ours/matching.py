@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from bench.work import Work
-from noisewright.core.seed import Seed
-from noisewright.matching import Client, Scheme, Server
-from noisewright.matching.hashing import Projection
-from noisewright.matching.responses.flipping import flipped
+from noisewright.matching import Client, Projection, Scheme, Server
+from noisewright.matching.scheme import flipped
+from noisewright.resources import Seed
 
 __all__ = ["bare_product", "encode", "faiss_alone", "flips", "search"]
 

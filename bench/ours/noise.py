@@ -9,7 +9,7 @@ import numpy as np
 
 import noisewright as nw
 from bench.work import Work
-from noisewright.noise import TableSampler, discrete_gaussian, discrete_laplace
+from noisewright.sampling import TableSampler, discrete_gaussian, discrete_laplace
 
 __all__ = [
     "gaussian",

@@ -8,9 +8,9 @@ import numpy as np
 
 import noisewright as nw
 from bench.work import Work
-from noisewright.core.guarantee import Scope
-from noisewright.mechanisms.laws.calibrate import continuous
-from noisewright.mechanisms.laws.feasible import Feasible
+from noisewright.guarantees import Scope
+from noisewright.mechanisms.numeric.calibration import continuous
+from noisewright.mechanisms.numeric.feasible_sets import Feasible
 
 __all__ = ["calibration", "gaps", "half_line", "unbounded", "within"]
 

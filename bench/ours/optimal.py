@@ -8,10 +8,10 @@ import numpy as np
 
 import noisewright as nw
 from bench.work import Work
-from noisewright.optimality.design.mechanism import OptimalMechanism
-from noisewright.optimality.design.optimal import optimal
-from noisewright.optimality.extreme.enumeration import extreme_points
-from noisewright.optimality.kernels.kernel_list import kernels
+from noisewright.design.mechanism import OptimalMechanism
+from noisewright.design.optimal import optimal
+from noisewright.design.polytopes.enumeration import extreme_points
+from noisewright.design.polytopes.kernel_mechanisms import kernels
 
 __all__ = ["extremes", "huge_line", "kernel_list", "line", "many", "plane", "random_line"]
 

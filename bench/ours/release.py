@@ -19,7 +19,7 @@ from bench.clinic import COLUMNS, MADE, POLICY, unsafe_release
 from bench.clinic import kept as kept_share
 from bench.environment import ROOT
 from bench.work import Work, by_processor
-from noisewright.releases.run import Release
+from noisewright.releases.release import Release
 
 __all__ = ["kept", "local", "processor", "spark", "unsafe"]
 
@@ -64,7 +64,7 @@ def unsafe(rows: int) -> Work:
 
 def spark(rows: int) -> Work:
     """Spark on two threads of this machine; its start is not timed, as a cluster's is not."""
-    from noisewright.releases.engines.spark.session import start_spark
+    from noisewright.engines.spark_session import start_spark
 
     start_spark("local[2]")
     work = _release(rows, "spark")

@@ -13,11 +13,18 @@ from pathlib import Path
 import numpy as np
 
 from bench.work import Work
-from noisewright.mechanisms.places.vectors import spherical_noise
-from noisewright.text import Embedding, write_embedding
-from noisewright.text.transport import earth_movers
-from noisewright.text.words import WordChoice, exact_words, laplace_words, nearest, truncated_exponential_words
-from noisewright.text.words.indexed import WordIndex
+from noisewright.mechanisms.spatial.vectors import spherical_noise
+from noisewright.text import (
+    Embedding,
+    WordChoice,
+    earth_movers,
+    exact_words,
+    laplace_words,
+    nearest,
+    truncated_exponential_words,
+    write_embedding,
+)
+from noisewright.text.nearest_words import WordIndex
 
 __all__ = [
     "bare_product",

@@ -15,8 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from noisewright.images import png_of
-from noisewright.images.faces import sprite_faces
+from noisewright.images import png_of, sprite_faces
 
 DIAGNOSES = ["asthma", "back pain", "diabetes", "fracture", "hypertension", "infection", "migraine", "skin", "other"]
 COMMON = np.array(

@@ -1,4 +1,4 @@
-r"""UNSAFE mechanisms: attack targets whose guarantees are false, kept so that audits and tutorials can show how they
+"""UNSAFE mechanisms: attack targets whose guarantees are false, kept so that audits and tutorials can show how they
 fail.
 
 Never release real data with anything in this module. Nothing here is in the registry, has a ``guarantee`` or gives a
@@ -30,14 +30,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import lambertw
 
-from noisewright.core.arrays import Floats
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import DataError, GuaranteeError, NoChannelError, ParameterError
-from noisewright.core.exact import Exact, positive_fraction, upward
-from noisewright.core.guarantee import Guarantee, Scope
-from noisewright.core.metrics.algebra import line_in
-from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.numbers.densities import (
+from noisewright._typing import Floats
+from noisewright.base import MechanismAudit
+from noisewright.channels.channel import Channel
+from noisewright.claims.figures import upward
+from noisewright.exceptions import DataError, GuaranteeError, NoChannelError, ParameterError
+from noisewright.guarantees import Guarantee, Scope
+from noisewright.mechanisms.numeric.privacy_loss import (
     LaplaceDensity,
     PairDelta,
     audit_family,
@@ -45,6 +44,8 @@ from noisewright.mechanisms.numbers.densities import (
     laplace_density,
     pair_delta,
 )
+from noisewright.metrics.composite import line_in
+from noisewright.numerics.exact import Exact, positive_fraction
 
 __all__ = [
     "AttackTarget",

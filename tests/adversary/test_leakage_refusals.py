@@ -9,19 +9,17 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.adversary.inference.correlation import Correlation, dalenius_vulnerability
-from noisewright.adversary.inference.cross_table import CrossTable, cross_table
-from noisewright.adversary.inference.insensitive import insensitive, placements, utility_focussed
-from noisewright.adversary.inference.new_row import NewRow
-from noisewright.adversary.inference.no_free_lunch import check_promise
-from noisewright.adversary.measures.gallery import Gain, partition
-from noisewright.adversary.measures.max_case import d_leakage, max_vulnerability
-from noisewright.adversary.measures.uncertainty import uncertainty
-from noisewright.adversary.orders.compare import Comparison, Directions, compare
-from noisewright.adversary.workflows import Local
-from noisewright.core.errors import NoisewrightError, ParameterError
-from noisewright.core.metrics.metric import Table
-from noisewright.core.verdict import EXACT, FAILS, UNDECIDED
+from noisewright.attacks.correlation import Correlation, CrossTable, cross_table, dalenius_vulnerability
+from noisewright.attacks.inferential_privacy import check_promise, insensitive, placements, utility_focussed
+from noisewright.attacks.local_and_central import Local
+from noisewright.attacks.new_row import NewRow
+from noisewright.exceptions import NoisewrightError, ParameterError
+from noisewright.guarantees import EXACT, FAILS, UNDECIDED
+from noisewright.metrics.base import Table
+from noisewright.qif.gains import Gain, partition
+from noisewright.qif.max_case import d_leakage, max_vulnerability
+from noisewright.qif.refinement.compare import Comparison, Directions, compare
+from noisewright.qif.vulnerability import uncertainty
 
 VALUE = "leprosy"
 TABLE = {"illness": [VALUE, "flu", "flu"], "town": ["A", VALUE, "A"]}

@@ -12,12 +12,12 @@ from adversary_support import random_case, seeds, truncated_geometric
 from hypothesis import given
 
 import noisewright as nw
-from noisewright.adversary.workflows import Local, Oblivious
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoisewrightError
-from noisewright.core.metrics.metric import Discrete, Hamming, Line, Manhattan, Table
-from noisewright.core.metrics.spaces import closure
-from noisewright.optimality.evaluate import posterior_loss
+from noisewright.attacks.local_and_central import Local, Oblivious
+from noisewright.channels.channel import Channel
+from noisewright.design.utility import posterior_loss
+from noisewright.exceptions import NoisewrightError
+from noisewright.metrics.base import Discrete, Hamming, Line, Manhattan, Table
+from noisewright.metrics.sensitivity import closure
 
 close = pytest.approx
 

@@ -113,7 +113,7 @@ def _attacked(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
 
 
 def _neighbours(kinds: Sequence[str]) -> dict[str, Any]:
-    from noisewright.releases.engines.spark.session import start_spark
+    from noisewright.engines.spark_session import start_spark
     from tests.attack.neighbours import WAYS, compare
 
     session = start_spark("local[2]")[0] if "spark" in kinds else None

@@ -20,12 +20,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from noisewright.certificates.certificate import claimed
+from noisewright.certificates.checker import checker
 from noisewright.claims.readings import level_meaning, level_reading, reading
-from noisewright.core.certificates.checker import checker
-from noisewright.core.certificates.claims import claimed
-from noisewright.core.errors import CertificateError, NoisewrightError
-from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.output.folder_check import verify_folder
+from noisewright.exceptions import CertificateError, NoisewrightError
+from noisewright.ledger.ledger import Ledger
+from noisewright.releases.folder import verify_folder
 from tests.attack.forge_changes import one_change, paths
 from tests.attack.forge_honest import Document, honest, sealed
 from tests.attack.forge_releases import changed

@@ -17,14 +17,12 @@ import numpy as np
 import pyarrow as pa
 
 import noisewright as nw
+from noisewright.certificates import Part, product_certificate
 from noisewright.claims.phrases import metric_name
-from noisewright.core.certificates import Part, product_certificate
-from noisewright.core.seed import Seed
-from noisewright.images.faces import CodeSpace, NoisyCodes, cartoon_faces, train_eigenfaces
-from noisewright.images.mechanism import of_all_draws
-from noisewright.images.methods import FaceMethod, PixelMethod
-from noisewright.images.pictures.regions import Inside, Region
-from noisewright.images.pixels import WindowChoice
+from noisewright.images import CodeSpace, NoisyCodes, WindowChoice, cartoon_faces, train_eigenfaces
+from noisewright.images.base import of_all_draws
+from noisewright.images.pictures import Inside, Region
+from noisewright.images.pipeline.methods import FaceMethod, PixelMethod
 from noisewright.matching import hashed_sets, lshrr
 from noisewright.mechanisms import (
     approximate_laplace,
@@ -41,11 +39,11 @@ from noisewright.mechanisms import (
     unary_encoding,
     uniform,
 )
-from noisewright.releases.output.certificate import ReleaseCertificate
+from noisewright.policy.policy import Policy
+from noisewright.releases.certificate import ReleaseCertificate
 from noisewright.releases.plan import make_plan
-from noisewright.releases.policy.policy import Policy
-from noisewright.text import exact_words, private_documents, write_embedding
-from noisewright.text.words import truncated_exponential_words
+from noisewright.resources import Seed
+from noisewright.text import exact_words, private_documents, truncated_exponential_words, write_embedding
 
 __all__ = ["Document", "honest", "sealed"]
 
@@ -367,7 +365,7 @@ def sealed(document: Document) -> Document:
 
 
 if __name__ == "__main__":
-    from noisewright.core.certificates.checker import checker
+    from noisewright.certificates.checker import checker
 
     for _name, _document in honest().items():
         print(f"{_name} ({len(json.dumps(_document))}): {checker.check(_document)}")

@@ -19,7 +19,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from noisewright.core.errors import NoisewrightError
+from noisewright.exceptions import NoisewrightError
 
 __all__ = ["KINDS", "SECRET", "Case", "fuzz", "spoken"]
 

@@ -20,10 +20,9 @@ import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from noisewright.core.errors import NoisewrightError
-from noisewright.releases.planning import plan
-from noisewright.releases.run import release
-from noisewright.releases.sources.open import source_of
+from noisewright.exceptions import NoisewrightError
+from noisewright.releases.release import plan, release
+from noisewright.tables.reading import source_of
 from tests.attack.fuzz import SECRET, spoken
 
 __all__ = ["check_bases", "damaged", "odd_path"]

@@ -156,7 +156,7 @@ def _one_member_changed(content: bytes, chance: random.Random) -> bytes:
 @cache
 def _models() -> dict[str, bytes]:
     """The models of faces and of learned privatisers, and the channels beside them."""
-    from noisewright.files.model_file import write_model
+    from noisewright.io.model_files import write_model
 
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
@@ -273,8 +273,8 @@ def _reshaped(document: object, chance: random.Random) -> object:
 
 def _digests_put_right(there: Path) -> None:
     """Whoever changes a folder can compute its digests again."""
-    from noisewright.core.certificates.checker import checker
-    from noisewright.releases.output import lock as locks
+    from noisewright.certificates.checker import checker
+    from noisewright.releases import lock as locks
 
     with contextlib.suppress(Exception):
         certificate = json.loads((there / "certificate.json").read_text())

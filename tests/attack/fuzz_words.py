@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from noisewright.channels.channel import Channel
 from noisewright.cli.app import run
-from noisewright.core.channels.channel import Channel
-from noisewright.files.channels import load, save
-from noisewright.mechanisms.numbers.geometric import geometric
-from noisewright.releases.planning import plan
-from noisewright.releases.policy.policy import Policy
-from noisewright.releases.queries.dialects import DUCKDB
-from noisewright.releases.queries.filters import parse_filter
-from noisewright.releases.sources.duck import connected
+from noisewright.io.serialization import load, save
+from noisewright.mechanisms.numeric.geometric import geometric
+from noisewright.policy.policy import Policy
+from noisewright.queries.filters import parse_filter
+from noisewright.queries.sql import DUCKDB
+from noisewright.releases.release import plan
+from noisewright.tables.duckdb import connected
 from tests.attack.fuzz import spoken
 from tests.attack.fuzz_data import mutated
 

@@ -21,7 +21,7 @@ import pyarrow.csv
 from cli_support import environment, own_signals
 from picture_support import small_picture
 
-from noisewright.releases.ledger.ledger import Ledger
+from noisewright.ledger.ledger import Ledger
 
 __all__ = ["COMMANDS", "interrupt"]
 

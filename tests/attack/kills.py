@@ -19,16 +19,16 @@ from typing import Any
 
 import pyarrow.csv
 
-from noisewright.files import atomic as renames
-from noisewright.releases import run
-from noisewright.releases.ledger import ledger as ledgers
-from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.output import staging
-from noisewright.releases.output.folder_check import verify_folder
+from noisewright.io import atomic as renames
+from noisewright.ledger import ledger as ledgers
+from noisewright.ledger.ledger import Ledger
+from noisewright.releases import release as run
+from noisewright.releases import staging
+from noisewright.releases.folder import verify_folder
 
 __all__ = ["PHASES", "kill_at"]
 
-for loaded_late in ("pandas", "pyarrow.pandas_compat", "noisewright.releases.engines.local"):
+for loaded_late in ("pandas", "pyarrow.pandas_compat", "noisewright.engines.local"):
     importlib.import_module(loaded_late)  # once, not in every child
 
 PHASES = (

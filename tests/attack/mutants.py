@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+from noisewright.certificates.checker import checker
 from noisewright.claims import phrases
-from noisewright.core.certificates.checker import checker
 
 __all__ = ["DEFECTS", "DEFECTS_OF_CLAIMS", "planted", "planted_claims"]
 

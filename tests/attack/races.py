@@ -17,14 +17,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from noisewright.core.errors import NoisewrightError
-from noisewright.releases import run
-from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.output.folder_check import verify_folder
+from noisewright.exceptions import NoisewrightError
+from noisewright.ledger.ledger import Ledger
+from noisewright.releases import release as run
+from noisewright.releases.folder import verify_folder
 
 __all__ = ["RACES", "for_one_folder", "for_the_budget", "reading_while_writing"]
 
-for loaded_late in ("pyarrow.csv", "noisewright.releases.engines.local"):
+for loaded_late in ("pyarrow.csv", "noisewright.engines.local"):
     importlib.import_module(loaded_late)  # once, not in every child
 
 ROWS = 60

@@ -26,12 +26,12 @@ from tests.claims.test_one_place import CLAIMS
 
 import noisewright as nw
 from noisewright import render
+from noisewright.certificates.certificate import claimed, guarantee_of, prove
+from noisewright.certificates.checker import checker, checker_release
 from noisewright.claims import phrases, readings, totals
 from noisewright.cli import run
-from noisewright.core.certificates.checker import checker, checker_release
-from noisewright.core.certificates.claims import claimed, guarantee_of, prove
-from noisewright.core.guarantee import Guarantee
-from noisewright.core.metrics.bags import Neighbours
+from noisewright.guarantees import Guarantee
+from noisewright.metrics.composite import Neighbours
 
 KEPT = sorted((Path(__file__).parents[1] / "fixtures" / "kept" / "certificates").glob("*.json"))
 ROWS = 40

@@ -16,13 +16,14 @@ from tests.claims.test_every_claim import flat, of_mechanism, printed, remains, 
 
 import noisewright as nw
 from noisewright import render
+from noisewright.certificates.certificate import prove
 from noisewright.claims import phrases, readings
-from noisewright.core.certificates.claims import prove
-from noisewright.core.exact import as_fraction, upward
-from noisewright.core.guarantee import Guarantee
-from noisewright.matching.client import Client
-from noisewright.matching.hashing.scheme import Scheme
-from noisewright.matching.promises.about_seeds import scheme_promise
+from noisewright.claims.figures import upward
+from noisewright.guarantees import Guarantee
+from noisewright.matching.guarantees import scheme_promise
+from noisewright.matching.scheme import Scheme
+from noisewright.matching.service import Client
+from noisewright.numerics.exact import as_fraction
 
 LOG_2 = "0.6932"
 """The logarithm of a factor of 2, as it is shown: rounded up."""

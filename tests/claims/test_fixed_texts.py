@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
+from noisewright.certificates.certificate import prove
+from noisewright.certificates.checker import checker, checker_release
 from noisewright.claims import phrases, readings, totals
-from noisewright.core.certificates.checker import checker, checker_release
-from noisewright.core.certificates.claims import prove
 from noisewright.images import FaceMethod, PixelMethod, private_faces
-from noisewright.images.methods import PIXELS, promise_of_each
-from noisewright.images.pictures.regions import Region
+from noisewright.images.pictures import Region
+from noisewright.images.pipeline.methods import PIXELS, promise_of_each
 
 EPSILON = Fraction(100, 3)
 

@@ -13,18 +13,17 @@ from PIL import Image
 from tests.claims.test_every_claim import TABLE, flat, of_mechanism, of_release, policies, printed, remains, strings
 
 import noisewright as nw
+from noisewright.certificates.certificate import guarantee_of, prove
+from noisewright.certificates.checker import checker_release
 from noisewright.claims import phrases, readings, totals
 from noisewright.claims.figures import upward
-from noisewright.cli.shared.word_options import word_options
-from noisewright.core.certificates.checker import checker_release
-from noisewright.core.certificates.claims import guarantee_of, prove
-from noisewright.core.exact import as_fraction
-from noisewright.images import FaceMethod, PixelMethod, private_faces
-from noisewright.images.methods import promise_of_each
-from noisewright.images.pipeline import Video
-from noisewright.images.pipeline.frames import new_video
-from noisewright.matching.client import Client
-from noisewright.matching.hashing.scheme import Scheme
+from noisewright.cli.arguments import word_options
+from noisewright.images import FaceMethod, PixelMethod, Video, private_faces
+from noisewright.images.pipeline.methods import promise_of_each
+from noisewright.images.pipeline.video import new_video
+from noisewright.matching.scheme import Scheme
+from noisewright.matching.service import Client
+from noisewright.numerics.exact import as_fraction
 from noisewright.text import private_documents, shipped, write_embedding
 
 SIDE = 64

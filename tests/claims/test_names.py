@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from noisewright.certificates.composition import Part, product_certificate
 from noisewright.cli import run
-from noisewright.core.certificates.product import Part, product_certificate
-from noisewright.mechanisms.categories.response import randomised_response
+from noisewright.mechanisms.categorical.randomised_response import randomised_response
 
 NAMES = ("faces-recognised", "pixel-peeping", "pixel-laplace", "words-of-wisdom", "a column of pictures")
 

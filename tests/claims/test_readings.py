@@ -23,9 +23,9 @@ from tests.attack.reading_prices import (
 )
 from tests.attack.truth import UntrueError
 
+from noisewright.certificates.checker import checker
 from noisewright.claims import readings, totals
 from noisewright.claims.figures import downward, percent, upward
-from noisewright.core.certificates.checker import checker
 
 KEPT = sorted((Path(__file__).parents[1] / "fixtures" / "kept" / "certificates").glob("*.json"))
 

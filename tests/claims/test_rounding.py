@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from noisewright.claims import readings, totals
 from noisewright.claims.figures import decimals, figure, upward
-from noisewright.core.guarantee import Guarantee
-from noisewright.core.metrics.metric import Discrete, Line
+from noisewright.guarantees import Guarantee
+from noisewright.metrics.base import Discrete, Line
 
 epsilons = st.floats(1e-9, 600) | st.sampled_from([0.1, 0.3, 0.7, 1.1, 2.0, 0.1 + 0.2, 3.2500000000000084])
 deltas = st.floats(1e-12, 0.99) | st.sampled_from([1e-6, 3e-6, 0.01, 0.05])

@@ -263,7 +263,7 @@ def test_an_unexpected_failure_is_one_sentence_too(capsys, monkeypatch, files):
     def broken(_: object) -> None:
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr("noisewright.files.channels.load_either", broken)
+    monkeypatch.setattr("noisewright.io.serialization.load_either", broken)
     assert run(["audit", str(files / "line.csv")]) == 2
     printed = capsys.readouterr()
     assert printed.err.count("\n") == 1
@@ -285,7 +285,7 @@ def test_other_failures_in_words(call, monkeypatch, files, problem, words):
     def broken(_: object) -> None:
         raise problem
 
-    monkeypatch.setattr("noisewright.files.channels.load_either", broken)
+    monkeypatch.setattr("noisewright.io.serialization.load_either", broken)
     assert words in call("audit", files / "line.csv").err
 
 

@@ -11,8 +11,8 @@ import pytest
 from rich.markup import render
 
 from noisewright.cli.app import COMMANDS as COMMAND_TABLE
-from noisewright.cli.shared.commands import Table, built, offered
-from noisewright.cli.shared.parameters import options_of
+from noisewright.cli.app import Table, built, offered
+from noisewright.cli.parameters import options_of
 from noisewright.mechanisms import registry
 
 COMMANDS = (

@@ -18,7 +18,7 @@ from cli_support import Answer
 
 from noisewright.cli import run
 from noisewright.cli.app import ROOT
-from noisewright.cli.commands.completion import _walk
+from noisewright.cli.commands.doctor import _walk
 
 SOURCE = Path(__file__).parents[2] / "src" / "noisewright" / "cli"
 EVIL = "a\x1b[31m\x9b2J\u202eb\nnoisewright: all is well\x07"

@@ -48,7 +48,7 @@ def test_the_steps_of_a_release_are_said(call: list[str], capsys: pytest.Capture
     steps = ["planned clinic", "checked the data", "is recorded", "is drawn", "is written", "is sealed", "is published"]
     places = [said.index(step) for step in steps]
     assert places == sorted(places)
-    assert "INFO noisewright.releases.run: " in said
+    assert "INFO noisewright.releases.release: " in said
     messages = "".join(line.partition(" noisewright.")[2] for line in said.splitlines())
     for word in ("secret", "31", "47"):
         assert word not in messages.replace(str(Path.cwd()), "")  # folders of tests have numbers

@@ -17,7 +17,7 @@ import pytest
 from cli_support import environment, own_signals
 
 import noisewright as nw
-from noisewright.cli.shared import output
+from noisewright.render import text as output
 
 COMMAND = [sys.executable, "-m", "noisewright"]
 
@@ -160,10 +160,10 @@ def opened(pipe: Path, process: subprocess.Popen[bytes]) -> int:
 
 PATIENT = """
 import os
-from noisewright.files import inputs
+from noisewright._utils import inputs
 inputs._check = lambda found, most: None  # pipes are refused, but here one holds the command
 inputs.FLAGS = os.O_RDONLY
-from noisewright.cli import main
+from noisewright.__main__ import main
 main()
 """
 
@@ -206,7 +206,7 @@ def test_a_spinner_only_on_a_terminal_and_only_after_a_second(files):
     os.mkfifo(pipe)
     content = (files / "response.csv").read_bytes()
     assert output.SPINNER_AFTER == 1.0
-    longer = "from noisewright.cli.shared import output; output.SPINNER_AFTER = 900\n"  # than any machine is busy
+    longer = "from noisewright.render import text as output; output.SPINNER_AFTER = 900\n"  # than any machine is busy
     for before, expected in ((longer, False), ("", True)):
         ours, theirs = os.openpty()
         process = start("audit", str(pipe), stderr=theirs, before=before)

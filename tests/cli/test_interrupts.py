@@ -22,7 +22,8 @@ except KeyboardInterrupt:
     raise ImportError("as a compiled module says it") from None
 ''')
 sys.path.insert(0, os.getcwd())
-from noisewright.cli import app, main
+from noisewright.__main__ import main
+from noisewright.cli import app
 def run(words):
     import slow
     time.sleep(60)

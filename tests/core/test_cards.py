@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.verdict import CELL, card
+from noisewright.guarantees import CELL, card
 
 EVIL = "<script>alert(1)</script>&"
 POLICY = {

@@ -12,11 +12,11 @@ from core_support import random_matrix, randomised_response, seeds, true_epsilon
 from hypothesis import given, settings
 
 import noisewright as nw
-from noisewright.core.accountant import Accountant
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ChannelError, ParameterError
-from noisewright.core.guarantee import Guarantee
-from noisewright.core.metrics.metric import Discrete, Line, Table
+from noisewright.certificates.composition import Accountant
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import ChannelError, ParameterError
+from noisewright.guarantees import Guarantee
+from noisewright.metrics.base import Discrete, Line, Table
 
 
 @given(seeds)

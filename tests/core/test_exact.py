@@ -12,19 +12,10 @@ from core_support import decimal
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from noisewright.core.certificates.checker.checker import exp_below
-from noisewright.core.errors import ParameterError
-from noisewright.core.exact import (
-    as_fraction,
-    ceil_div,
-    exp_bounds,
-    figure,
-    float_down,
-    float_up,
-    log_bounds,
-    percent,
-    positive_fraction,
-)
+from noisewright.certificates.checker.checker import exp_below
+from noisewright.claims.figures import ceil_div, exp_bounds, figure, float_down, float_up, percent
+from noisewright.exceptions import ParameterError
+from noisewright.numerics.exact import as_fraction, log_bounds, positive_fraction
 
 exponents = st.one_of(
     st.fractions(-60, 60),

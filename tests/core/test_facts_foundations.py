@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.metrics.metric import Hamming
+from noisewright.channels.channel import Channel
+from noisewright.metrics.base import Hamming
 
 close = pytest.approx
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from core_support import random_matrix, random_metric, randomised_response, truncated_geometric
 
-from noisewright.core.channels.audit import d_leakage, d_vulnerability
-from noisewright.core.channels.channel import Channel
-from noisewright.core.channels.hyper import Hyper
-from noisewright.core.metrics.metric import Discrete, Euclidean, Hamming, Line, Manhattan, Table
-from noisewright.core.metrics.spaces import closure, induced_metric, sensitivity
+from noisewright.channels.audit import d_leakage, d_vulnerability
+from noisewright.channels.channel import Channel
+from noisewright.channels.hyper import Hyper
+from noisewright.metrics.base import Discrete, Euclidean, Hamming, Line, Manhattan, Table
+from noisewright.metrics.sensitivity import closure, induced_metric, sensitivity
 
 close = pytest.approx
 

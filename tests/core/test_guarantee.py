@@ -15,11 +15,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import MetricError, ParameterError
-from noisewright.core.guarantee import Guarantee, split
-from noisewright.core.metrics.bags import Neighbours
-from noisewright.core.metrics.metric import Discrete, Euclidean, Hamming, Line, Table
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import MetricError, ParameterError
+from noisewright.guarantees import Guarantee, split
+from noisewright.metrics.base import Discrete, Euclidean, Hamming, Line, Table
+from noisewright.metrics.composite import Neighbours
 
 positive = st.floats(1e-6, 30)
 

@@ -8,8 +8,8 @@ import pickle
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import ParameterError
-from noisewright.core.loading.signatures import hints_of
+from noisewright.base import hints_of
+from noisewright.exceptions import ParameterError
 
 GUESSES = {
     "nw.laplace(1)": "laplace takes its parameters by name; write laplace(epsilon=1).",
@@ -48,7 +48,7 @@ def test_a_guided_constructor_is_otherwise_the_same() -> None:
     ("name", "told"),
     [
         ("gaussian", "; it is noisewright.mechanisms.gaussian"),
-        ("Line", "; it is noisewright.core.metrics.Line"),
+        ("Line", "; it is noisewright.metrics.Line"),
         ("gausian", "; did you mean noisewright.mechanisms.gaussian?"),
         ("randomized_response", "; did you mean randomised_response?"),
         ("relase", "; did you mean release?"),

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError
+from noisewright.exceptions import DataError
 
 AGES = nw.geometric(epsilon=1, within=(0, 100))
 YES = nw.randomised_response(["yes", "no"], epsilon=1)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisewright.core.errors import FileFormatError, ParameterError
-from noisewright.core.labels import decode_label, encode_label
+from noisewright.exceptions import FileFormatError, ParameterError
+from noisewright.metrics.base import decode_label, encode_label
 
 plain = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(), st.fractions()

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from core_support import random_matrix, randomised_response
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.metrics.metric import Discrete, Line, Table
+from noisewright.channels.channel import Channel
+from noisewright.metrics.base import Discrete, Line, Table
 
 qif = pytest.importorskip("qif")
 

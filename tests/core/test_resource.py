@@ -16,10 +16,9 @@ import numpy as np
 import pytest
 from resource_support import forget_places
 
-from noisewright.core import resource
-from noisewright.core.errors import ParameterError, ResourceError
-from noisewright.core.resource import FOLDERS, Resource, in_place, locate, look_in, public_keys
-from noisewright.core.seed import Seed
+from noisewright import resources as resource
+from noisewright.exceptions import ParameterError, ResourceError
+from noisewright.resources import FOLDERS, Resource, Seed, in_place, locate, look_in, public_keys
 
 CONTENT = np.arange(12, dtype="<f4").tobytes()
 DIGEST = hashlib.sha256(CONTENT).hexdigest()

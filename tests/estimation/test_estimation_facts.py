@@ -8,15 +8,12 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.estimation.calibration import comparable
-from noisewright.estimation.fitting.bayesian_update import bayesian_update
-from noisewright.estimation.fitting.inversion import invert
-from noisewright.estimation.fitting.likelihood import certify
-from noisewright.estimation.fitting.newton import most_likely
-from noisewright.estimation.fitting.response import response_mle
-from noisewright.estimation.operators.operator import DenseOperator, GeometricOperator, ResponseOperator
-from noisewright.estimation.population.identifiability import identifiability
-from noisewright.estimation.population.models import model_of
+from noisewright.estimation.bayesian_update import bayesian_update, response_mle
+from noisewright.estimation.comparison import comparable
+from noisewright.estimation.counts import model_of
+from noisewright.estimation.fitting import most_likely
+from noisewright.estimation.likelihood import certify, identifiability, invert
+from noisewright.estimation.operators import DenseOperator, GeometricOperator, ResponseOperator
 
 COIN = DenseOperator(np.array([[2, 1], [1, 2]]) / 3)
 SKEWED = np.array([0.9, 0.1])

@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
 import noisewright as nw
-from noisewright.core.errors import DataError, MissingPartError, ParameterError
-from noisewright.estimation.transport import kantorovich, total_variation
+from noisewright.estimation.comparison import kantorovich, total_variation
+from noisewright.exceptions import DataError, MissingPartError, ParameterError
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -41,9 +41,9 @@ from experiments import (
     survey_tallies,
     vanilla_hashing,
 )
-from noisewright.adversary.families.families import FAMILIES
-from noisewright.adversary.replacement.replacement import may_replace
-from noisewright.images.baselines import raw_losses
+from noisewright.images import raw_losses
+from noisewright.qif.refinement.families import FAMILIES
+from noisewright.qif.refinement.replacement import may_replace
 
 PAGE = Path(__file__).parents[2] / "docs" / "experiments.md"
 

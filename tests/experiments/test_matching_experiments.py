@@ -7,8 +7,8 @@ import pytest
 from experiments.visits import visits
 
 from experiments import private_hashing, ratings, recall_and_attributes, vanilla_hashing
-from noisewright.core.errors import ResourceError
-from noisewright.matching.search.quality import all_distances
+from noisewright.exceptions import ResourceError
+from noisewright.matching.evaluation import all_distances
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from experiments import (
     extended_range,
     survey_microdata,
 )
-from noisewright.optimality.evaluate import face_value_loss
+from noisewright.design.utility import face_value_loss
 
 
 @pytest.mark.parametrize("case", [("count", "0.2", 5), ("count", "0.5", 25), ("mean", "0.2", 2), ("mean", "0.5", 6)])

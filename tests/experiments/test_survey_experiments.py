@@ -13,8 +13,8 @@ from experiments.report import Row
 from scipy.integrate import quad
 
 from experiments import density_band, hamming_exponential, survey_designs
-from noisewright.estimation.survey.categorical import sufficient_set
-from noisewright.estimation.survey.optimum import optimal_design
+from noisewright.surveys.categorical import sufficient_set
+from noisewright.surveys.designs import optimal_design
 
 NAMES = ("hamming_exponential", "survey_designs", "density_band")
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
-from noisewright.files.atomic import write_atomically
-from noisewright.files.channels import load, load_certificate, load_channel, save
+from noisewright.exceptions import CertificateError, FileFormatError, ParameterError
+from noisewright.io.atomic import write_atomically
+from noisewright.io.serialization import load, load_certificate, load_channel, save
 
 LABELS = st.recursive(
     st.one_of(

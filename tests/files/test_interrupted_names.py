@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from noisewright.files.atomic import write_atomically
-from noisewright.files.folders import whole_folder
+from noisewright.io.atomic import whole_folder, write_atomically
 
 
 def test_a_file_that_was_just_made_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from noisewright.core.errors import FileFormatError, ParameterError
-from noisewright.core.resource import Resource
-from noisewright.files import read_model, write_model
+from noisewright.exceptions import FileFormatError, ParameterError
+from noisewright.io import read_model, write_model
+from noisewright.resources import Resource
 
 
 def test_a_model_file_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every file that a user names is opened in one place (``noisewright.files.inputs``), or in a place of a short reviewed list."""
+"""Every file that a user names is opened in one place (``noisewright._utils.inputs``), or in a place of a short reviewed list."""
 
 from __future__ import annotations
 

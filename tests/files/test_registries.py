@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from noisewright.core.errors import ResourceError
-from noisewright.files.registries import Archive
+from noisewright.exceptions import ResourceError
+from noisewright.io.model_files import Archive
 
 NAME = "tiny-1.0-py3-none-any.whl"
 METADATA = "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n"

@@ -16,11 +16,11 @@ from face_support import face_files, tiny_model
 from picture_support import small_picture
 
 import noisewright as nw
-from noisewright.core.errors import DataError, NoisewrightError
-from noisewright.images.pictures import chunks_of
+from noisewright.exceptions import DataError, NoisewrightError
+from noisewright.images import chunks_of
+from noisewright.ledger.ledger import Ledger
 from noisewright.mechanisms.registry import registry
-from noisewright.releases import run
-from noisewright.releases.ledger.ledger import Ledger
+from noisewright.releases import release as run
 from noisewright.testing import check_entry
 
 COLUMN = {"name": "badge", "width": 8, "height": 6, "block": 2}

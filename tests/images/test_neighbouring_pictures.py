@@ -17,13 +17,24 @@ import pytest
 from picture_support import drawing
 
 from noisewright.cli import run
-from noisewright.images import FaceMethod, PixelMethod, obfuscate_pictures, png_of, private_faces
-from noisewright.images.hidden_faces import PrivateFaces
-from noisewright.images.mechanism import PictureMechanism
-from noisewright.images.pictures.reading import Picture
-from noisewright.images.pipeline import OwnFrames, OwnPlaces, Place, Video, hide_video, in_frames
-from noisewright.images.pipeline.frames import new_video
-from noisewright.images.pixels.mechanism import BlockMechanism
+from noisewright.images import (
+    FaceMethod,
+    OwnFrames,
+    OwnPlaces,
+    PixelMethod,
+    Place,
+    Video,
+    hide_video,
+    in_frames,
+    obfuscate_pictures,
+    png_of,
+    private_faces,
+)
+from noisewright.images.base import PictureMechanism
+from noisewright.images.blocks import BlockMechanism
+from noisewright.images.faces.mechanism import PrivateFaces
+from noisewright.images.pictures import Picture
+from noisewright.images.pipeline.video import new_video
 
 BOXES = [[4, 5, 16, 12], [30, 20, 20, 18], [70, 40, 12, 12]]
 PLACES = [Place.around(*box) for box in BOXES]
@@ -91,7 +102,7 @@ def test_videos(name: str, draw: Any, tmp_path: Path, monkeypatch: pytest.Monkey
             for frame in frames:
                 write(frame)
         monkeypatch.setattr(Video, "frames", lambda self, frames=frames: iter(frames))
-        monkeypatch.setattr("noisewright.images.pipeline.frames._check_written", lambda *_: None)
+        monkeypatch.setattr("noisewright.images.pipeline.video._check_written", lambda *_: None)
         hide_video(in_frames(METHODS[name](), boxes), source, folder / "film.avi", draw=draw)
         released.append({name: content for name, (content, _) in published(folder).items()})
     assert not all((one == other).all() for one, other in zip(*both, strict=True))
@@ -176,7 +187,7 @@ def test_the_command_for_videos(draw: str, tmp_path: Path, monkeypatch: pytest.M
     with new_video(source, Video(source, 96, 64, 10)) as write:
         for number in range(8):
             write(hidden_frame(number, 0, boxes))
-    monkeypatch.setattr("noisewright.images.pipeline.frames._check_written", lambda *_: None)
+    monkeypatch.setattr("noisewright.images.pipeline.video._check_written", lambda *_: None)
     for which in (0, 1):
         frames = [hidden_frame(number, which, boxes) for number in range(8)]
         monkeypatch.setattr(Video, "frames", lambda self, frames=frames: iter(frames))

@@ -13,19 +13,19 @@ import numpy as np
 import pytest
 from picture_support import drawing, full_disk, small_picture
 
-from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.exceptions import FileFormatError, ParameterError
 from noisewright.images import (
     FaceMethod,
+    OwnPlaces,
     PixelMethod,
+    Region,
+    in_frames,
     obfuscate_picture,
     obfuscate_pictures,
-    obfuscation,
     private_faces,
 )
-from noisewright.images.pictures import Region
-from noisewright.images.pictures.reading import read_picture
-from noisewright.images.pictures.writing import png_of
-from noisewright.images.pipeline import OwnPlaces, in_frames
+from noisewright.images.pictures import png_of, read_picture
+from noisewright.images.pipeline import methods as obfuscation
 
 METHOD = PixelMethod("laplace", Fraction(50), {"block": 2})
 

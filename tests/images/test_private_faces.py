@@ -17,28 +17,33 @@ from photo_support import photo
 from picture_support import drawing, small_picture
 
 import noisewright as nw
+from noisewright.certificates.certificate import Certificate
+from noisewright.certificates.checker import checker
 from noisewright.claims.phrases import measured_parts
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import CertificateError, DataError, FileFormatError, NoisewrightError, ParameterError
-from noisewright.files import read_model, write_model
-from noisewright.images import FaceMethod, obfuscate_pictures, png_of, private_faces, read_picture
-from noisewright.images.face_scale import measured_on_public_faces
-from noisewright.images.faces import (
+from noisewright.exceptions import CertificateError, DataError, FileFormatError, NoisewrightError, ParameterError
+from noisewright.images import (
+    FaceMethod,
     Gallery,
     LatentObfuscator,
+    Region,
     SnappedLaw,
     cartoon_faces,
+    chunks_of,
+    obfuscate_pictures,
     open_model,
+    png_of,
+    private_faces,
+    read_picture,
     shipped_model,
     sprite_faces,
     train_eigenfaces,
 )
-from noisewright.images.faces.models.drawable import left_out, most_left_out
-from noisewright.images.pictures import Region, chunks_of
-from noisewright.images.pictures.resizing import resized
+from noisewright.images.faces.mechanism import left_out, most_left_out
+from noisewright.images.faces.reidentification import measured_on_public_faces
+from noisewright.images.pictures import resized
+from noisewright.io import read_model, write_model
 from noisewright.mechanisms.from_certificate import mechanism_of
-from noisewright.releases.output.recomputing import recomputed
+from noisewright.releases.certificate import recomputed
 
 
 def rng(seed: int = 1) -> np.random.Generator:

@@ -15,15 +15,15 @@ import pytest
 from pyarrow import csv
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import NoisewrightError, ParameterError
-from noisewright.core.guarantee import ContextAware
-from noisewright.core.resource import Resource
-from noisewright.learned import GAPPrivatiser, changed_columns
+from noisewright.certificates.checker import checker
+from noisewright.exceptions import NoisewrightError, ParameterError
+from noisewright.guarantees import ContextAware
+from noisewright.learning import GAPPrivatiser, changed_columns
+from noisewright.ledger.export import document as ledger_document
 from noisewright.mechanisms.registry import names
-from noisewright.releases.ledger.export import document as ledger_document
-from noisewright.releases.output.folder_check import verify_folder
-from noisewright.releases.output.proving import certificate_bytes, examined
+from noisewright.releases.certificate import certificate_bytes, examined
+from noisewright.releases.folder import verify_folder
+from noisewright.resources import Resource
 
 QUICK = {"epochs": 3, "adversary_steps": 1, "hidden": 8, "adversary_hidden": 8}
 FEW = ["nearest neighbours"]

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.exact import float_up
-from noisewright.core.metrics.bags import AddRemove
-from noisewright.learned import naive_bayes
-from noisewright.learned.naive_bayes import STD_MECHANISMS, PrivateGaussianNB
-from noisewright.mechanisms.numbers.geometric import GeometricMechanism
-from noisewright.mechanisms.sanitised import neighbour_loss, rounds_at_random
+from noisewright.claims.figures import float_up
+from noisewright.learning import naive_bayes
+from noisewright.learning.naive_bayes import STD_MECHANISMS, PrivateGaussianNB
+from noisewright.mechanisms.composite import neighbour_loss, rounds_at_random
+from noisewright.mechanisms.numeric.geometric import GeometricMechanism
+from noisewright.metrics.composite import AddRemove
 
 BOUNDS = (0.0, 10.0)
 
@@ -177,11 +177,11 @@ def test_a_mechanism_that_promises_less_than_its_share_is_refused(weak):
     X, y = table()
     constructor, says = WEAK[weak]
     made = model(std_mechanism=constructor)
-    with pytest.raises(nw.core.errors.GuaranteeError, match=says):
+    with pytest.raises(nw.exceptions.GuaranteeError, match=says):
         _ = made.guarantee
     rng = np.random.default_rng(0)
     before = rng.bit_generator.state
-    with pytest.raises(nw.core.errors.GuaranteeError, match=says):
+    with pytest.raises(nw.exceptions.GuaranteeError, match=says):
         made.fit(X, y, rng)
     assert rng.bit_generator.state == before
     assert not hasattr(made, "theta_")
@@ -190,7 +190,7 @@ def test_a_mechanism_that_promises_less_than_its_share_is_refused(weak):
 
 def test_a_promise_for_another_metric_is_refused():
     made = model(std_mechanism=lambda epsilon, sensitivity: nw.mechanisms.product_laplace(epsilon=epsilon, dimension=3))
-    with pytest.raises(nw.core.errors.GuaranteeError, match="a promise for the metric manhattan"):
+    with pytest.raises(nw.exceptions.GuaranteeError, match="a promise for the metric manhattan"):
         _ = made.guarantee
 
 

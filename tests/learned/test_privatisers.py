@@ -20,16 +20,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import noisewright as nw
-from noisewright import core
+from noisewright import base as core
 from noisewright.cli import run
-from noisewright.core.errors import CertificateError, DataError, FileFormatError, NoisewrightError, ParameterError
-from noisewright.core.resource import Resource
-from noisewright.files import read_model, write_model
-from noisewright.learned import GAPPrivatiser
-from noisewright.learned.columns import Columns
-from noisewright.learned.measuring import guessed
-from noisewright.learned.theory import FiniteGame, Joint
-from noisewright.learned.theory.binary import least_accuracy
+from noisewright.context_aware import FiniteGame, Joint
+from noisewright.context_aware.closed_forms import least_accuracy
+from noisewright.exceptions import CertificateError, DataError, FileFormatError, NoisewrightError, ParameterError
+from noisewright.io import read_model, write_model
+from noisewright.learning import GAPPrivatiser
+from noisewright.learning.columns import Columns
+from noisewright.learning.evaluation import guessed
+from noisewright.resources import Resource
 
 QUICK = {"epochs": 6, "adversary_steps": 2, "hidden": 8, "adversary_hidden": 8}
 FEW = ["nearest neighbours"]
@@ -320,7 +320,7 @@ def test_a_saved_privatiser_is_the_same_one_and_needs_no_torch(mixed: GAPPrivati
     mixed.save(tmp_path / "curve.nwm")
     assert GAPPrivatiser.load(tmp_path / "curve.nwm").at(1.0).points_ == mixed.at(1.0).points_
     code = (
-        "import sys; sys.modules['torch'] = None; import numpy as np; from noisewright.learned import GAPPrivatiser;"
+        "import sys; sys.modules['torch'] = None; import numpy as np; from noisewright.learning import GAPPrivatiser;"
         f"made = GAPPrivatiser.load({str(path)!r});"
         "print(made.release({'height': np.array([1.7]), 'town': np.array(['Ulm']), 'age': np.array([40])})['age'].dtype)"
     )

@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.seed import Seed
-from noisewright.matching import Client, Scheme
-from noisewright.matching.hashing import hamming, unpacked
-from noisewright.matching.responses import DeviceBits
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.matching import Client, DeviceBits, Scheme, hamming, unpacked
+from noisewright.resources import Seed
 
 SCHEME = Scheme(dimension=8, bits=37, epsilon="0.8", seed=Seed.from_hex("5a" * 32))
 
@@ -29,7 +27,7 @@ class Blocked(importlib.abc.MetaPathFinder):
             raise ImportError(f"a device has no {name}")
 
 sys.meta_path.insert(0, Blocked())
-from noisewright.matching.client import Client
+from noisewright.matching.service import Client
 client = Client.at(sys.argv[1])
 shapes = [client.encode(profile).shape for profile in ([1.0, 2, 3, 4, 5, 6, 7, 8], [[1.0] * 8] * 3, [[1.0] * 8] * 20_000)]
 print(*shapes, client.promise)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError, FileFormatError, ParameterError
-from noisewright.core.seed import Seed
+from noisewright.exceptions import DataError, FileFormatError, ParameterError
 from noisewright.matching import Client, Scheme, Server, evaluate
-from noisewright.matching.search.code_file import CodeFile, write_codes
+from noisewright.matching.scheme import CodeFile, write_codes
+from noisewright.resources import Seed
 
 SCHEME = Scheme(dimension=20, bits=512, epsilon=3, seed=Seed.from_hex("11" * 32))
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
+from noisewright.columns.arrow import arrow_array, arrow_scalar, numpy_array
 
 LISTS = [
     ([], None),

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.metrics.metric import Line
-from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.numbers.densities import PairDelta, PairLoss
+from noisewright.base import MechanismAudit
+from noisewright.mechanisms.numeric.privacy_loss import PairDelta, PairLoss
+from noisewright.metrics.base import Line
 
 HIDDEN = 1 - Fraction(1, 10**12)
 """Less than this share of a float is not shown: the excess of the float 0.1 over one tenth."""

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError
-from noisewright.noise import bits
+from noisewright.exceptions import DataError
+from noisewright.sampling import random_bits as bits
 
 CASES: dict[str, tuple[Any, list[Any], list[Any]]] = {
     "interval": (lambda: nw.laplace(epsilon=1, within=(0, 9)), [[0.0, 9.0], 4], [9.01, [1.0, -0.1], np.nan, "four"]),

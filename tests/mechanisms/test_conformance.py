@@ -12,12 +12,12 @@ from picture_support import small_picture
 from word_support import clusters
 
 import noisewright as nw
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.seed import Seed
+from noisewright.exceptions import DataError, ParameterError
 from noisewright.mechanisms import registry
-from noisewright.mechanisms.categories.finite import FiniteMechanism
-from noisewright.mechanisms.numbers.geometric import GeometricMechanism
-from noisewright.mechanisms.oracles.local_hashing import LocalHashingMechanism
+from noisewright.mechanisms.categorical.base import FiniteMechanism
+from noisewright.mechanisms.categorical.local_hashing import LocalHashingMechanism
+from noisewright.mechanisms.numeric.geometric import GeometricMechanism
+from noisewright.resources import Seed
 from noisewright.testing import ConformanceError, check_mechanism, mechanisms
 
 GRID = [(i, j) for i in range(3) for j in range(3)]

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.metrics.metric import Line, Table
-from noisewright.core.metrics.spaces import closure
-from noisewright.mechanisms.categories.exponential import exponential_channel
-from noisewright.mechanisms.categories.realising import realising_channel
+from noisewright.mechanisms.categorical.exponential import exponential_channel, realising_channel
+from noisewright.metrics.base import Line, Table
+from noisewright.metrics.sensitivity import closure
 
 
 def fractions(rows):

@@ -12,17 +12,16 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, Certificate
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
-from noisewright.core.mechanism import Mechanism
-from noisewright.files.channels import load_certificate, load_channel
-from noisewright.mechanisms.categories.answered import AnsweredMechanism
-from noisewright.mechanisms.categories.chances import ChancesMechanism
-from noisewright.mechanisms.from_certificate import channel_of, mechanism_of, oracle_of
-from noisewright.mechanisms.products import ProductMechanism, product
-from noisewright.mechanisms.proofs import PROOFS
-from noisewright.mechanisms.registry import Entry, forget, register, registry
+from noisewright.base import Entry, Mechanism
+from noisewright.certificates.certificate import Certificate
+from noisewright.certificates.checker import checker
+from noisewright.exceptions import CertificateError, FileFormatError, ParameterError
+from noisewright.io.serialization import load_certificate, load_channel
+from noisewright.mechanisms.categorical.probability_table import ChancesMechanism
+from noisewright.mechanisms.composite import ProductMechanism, product
+from noisewright.mechanisms.from_certificate import AnsweredMechanism, channel_of, mechanism_of, oracle_of
+from noisewright.mechanisms.registry import PROOFS, forget, register, registry
+from noisewright.sampling.random_bits import RELEASE_RANDOMNESS
 
 KEPT = Path(__file__).parents[1] / "fixtures" / "kept"
 MADE = json.loads((KEPT / "made.json").read_text())

@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import chi2
 
 import noisewright as nw
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import exp_bounds
-from noisewright.mechanisms.losses import expected_loss
+from noisewright.base import expected_loss
+from noisewright.claims.figures import exp_bounds
+from noisewright.exceptions import DataError, ParameterError
 
 RATE = 1e-7  # chance that a correct sampler fails one of the statistical tests below
 
@@ -148,7 +148,7 @@ def test_response_error_is_the_probability_of_a_lie():
 
 def test_exponential_uses_less_noise_than_the_textbook():
     calibrated = nw.exponential(range(20), epsilon=1)
-    from noisewright.mechanisms.categories.exponential import exponential_channel
+    from noisewright.mechanisms.categorical.exponential import exponential_channel
 
     assert calibrated.error() < 0.8 * expected_loss(exponential_channel(range(20), 1.0, nw.metrics.Line()), "absolute")
 

@@ -4,8 +4,8 @@ import pytest
 from claim_support import LATTICE, record_of
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import CertificateError
+from noisewright.certificates.checker import checker
+from noisewright.exceptions import CertificateError
 
 PARIS = (48.8566, 2.3522)
 MADE = {

@@ -3,8 +3,8 @@
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
-from noisewright.mechanisms.numbers.snapped import snapped
+from noisewright.exceptions import NoChannelError, NoLossError, ParameterError
+from noisewright.mechanisms.numeric.staircase import snapped
 from noisewright.testing import check_mechanism
 
 WITHOUT_CHANNEL = {
@@ -13,10 +13,10 @@ WITHOUT_CHANNEL = {
     "wide": lambda: nw.geometric(epsilon=1, within=(0, 10**6)),
     "half line": lambda: nw.laplace(epsilon=1, within=(0, None)),
     "planar": lambda: nw.planar_laplace(epsilon=1),
-    "sphere": lambda: nw.mechanisms.places.spherical_laplace(epsilon=1, dimension=3),
-    "sets": lambda: nw.mechanisms.oracles.unary_encoding(200, epsilon=1),
+    "sphere": lambda: nw.mechanisms.spherical_laplace(epsilon=1, dimension=3),
+    "sets": lambda: nw.mechanisms.unary_encoding(200, epsilon=1),
     "hashes": lambda: nw.mechanisms.local_hashing(200, epsilon=1),
-    "curves": lambda: nw.mechanisms.places.curve(epsilon=1, sensitivity=1, grid=(0, 1, 2)),
+    "curves": lambda: nw.mechanisms.curve(epsilon=1, sensitivity=1, grid=(0, 1, 2)),
 }
 
 
@@ -28,7 +28,7 @@ def test_no_channel(name):
 
 def test_no_loss():
     for mechanism in (
-        nw.mechanisms.oracles.unary_encoding(4, epsilon=1),
+        nw.mechanisms.unary_encoding(4, epsilon=1),
         nw.randomised_response(["a", "b"], epsilon=1),
     ):
         with pytest.raises(NoLossError):

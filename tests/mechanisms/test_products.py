@@ -7,10 +7,11 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core import Exact, Takes
-from noisewright.core.errors import DataError
-from noisewright.mechanisms.products import ProductMechanism, product
-from noisewright.mechanisms.registry import Entry, forget, register
+from noisewright.base import Entry, Takes
+from noisewright.exceptions import DataError
+from noisewright.mechanisms.composite import ProductMechanism, product
+from noisewright.mechanisms.registry import forget, register
+from noisewright.numerics import Exact
 
 BIT = nw.randomised_response([0, 1], epsilon=50)
 WORD = nw.randomised_response(["no", "yes"], epsilon=50)

@@ -12,13 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 import noisewright as nw
-from noisewright.mechanisms.products import product_channel
-from noisewright.mechanisms.sanitised import (
-    OutputPerturbation,
-    SanitisedDatabase,
-    neighbour_loss,
-    sanitise,
-)
+from noisewright.channels.channel import product_channel
+from noisewright.mechanisms.composite import OutputPerturbation, SanitisedDatabase, neighbour_loss, sanitise
 
 
 class Near:

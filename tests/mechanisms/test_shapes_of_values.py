@@ -9,10 +9,10 @@ import pytest
 from test_conformance import CASES
 
 import noisewright as nw
-from noisewright.core.errors import DataError
-from noisewright.mechanisms.label_columns import Labels, whole_numbers
+from noisewright.columns.label_encoder import Labels, whole_numbers
+from noisewright.design.closed_forms import optimal_response
+from noisewright.exceptions import DataError
 from noisewright.mechanisms.registry import registry
-from noisewright.optimality.extreme.response import optimal_response
 
 SHAPES = [(2, 3), (6, 1), (1, 2, 3)]
 ONE_COLUMN = ("planar-laplace", "planar-geometric", "geo-laplace", "spherical-laplace", "product-laplace")

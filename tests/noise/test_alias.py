@@ -10,12 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from noise_support import LEVEL, Scripted, chi_square
 
-from noisewright.noise.alias import Alias
-from noisewright.noise.bits import bits_from
-from noisewright.noise.laws.geometric import geometric_plan
-from noisewright.noise.probability import Probability
-from noisewright.noise.response import response_integers
-from noisewright.noise.search import whole_thresholds
+from noisewright.sampling.bernoulli_bits import Probability, response_integers
+from noisewright.sampling.categorical import Alias, whole_thresholds
+from noisewright.sampling.laplace import geometric_plan
+from noisewright.sampling.random_bits import bits_from
 
 WORD = 64
 FIVES = 0x5555_5555_5555_5555  # a third of 2**64, rounded down

@@ -14,8 +14,9 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from noise_support import Scripted, some_noise, some_words
 
-from noisewright.core.errors import ParameterError
-from noisewright.noise import Bits, TableSampler, bits, bits_from
+from noisewright.exceptions import ParameterError
+from noisewright.sampling import Bits, TableSampler, bits_from
+from noisewright.sampling import random_bits as bits
 
 
 def test_sources_say_what_they_are() -> None:
@@ -135,7 +136,7 @@ def test_samplers_in_other_processes_and_their_copies_draw_different_noise(metho
 
 COPIES = """
 import ctypes, os, signal, sys
-from noisewright.noise import bits_from
+from noisewright.sampling import bits_from
 
 if sys.argv[1] == "forged":
     os.getpid = lambda: 1

@@ -6,11 +6,11 @@ import pkgutil
 
 import pytest
 
-import noisewright.noise
+import noisewright.sampling
 
 MODULES = [
-    "noisewright.noise",
-    *(m.name for m in pkgutil.walk_packages(noisewright.noise.__path__, "noisewright.noise.") if not m.ispkg),
+    "noisewright.sampling",
+    *(m.name for m in pkgutil.walk_packages(noisewright.sampling.__path__, "noisewright.sampling.") if not m.ispkg),
 ]
 
 
@@ -22,5 +22,5 @@ def test_the_examples_in_the_docstrings(name: str) -> None:
 
 
 def test_the_room_has_a_public_surface() -> None:
-    assert all(hasattr(noisewright.noise, name) for name in noisewright.noise.__all__)
-    assert noisewright.noise.__all__ == sorted(noisewright.noise.__all__)
+    assert all(hasattr(noisewright.sampling, name) for name in noisewright.sampling.__all__)
+    assert noisewright.sampling.__all__ == sorted(noisewright.sampling.__all__)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from noise_support import LEVEL, Scripted, chi_square
 
-from noisewright.core.errors import ParameterError
-from noisewright.noise import random_order, uniform_below
+from noisewright.exceptions import ParameterError
+from noisewright.sampling import random_order, uniform_below
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from noise_support import Scripted
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.noise import Lattice
-from noisewright.noise.lattice import LARGEST_INDEX
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.sampling import Lattice
+from noisewright.sampling.lattice import LARGEST_INDEX
 
 FLOATS = st.floats(-1e6, 1e6, allow_nan=False)
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from noise_support import Z_LIMIT, Scripted, expm, leading_bits, logistic, to_decimal, words_of
 from scipy import stats
 
-from noisewright.core.errors import ParameterError
-from noisewright.noise import Probability, bernoulli, bernoulli_exp
-from noisewright.noise.probability import coins
+from noisewright.exceptions import ParameterError
+from noisewright.sampling import Probability, bernoulli, bernoulli_exp
+from noisewright.sampling.bernoulli_bits import coins
 
 CASES = {
     "1/3": (Probability.fraction("1/3"), None),

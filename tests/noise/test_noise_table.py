@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from noise_support import LEVEL, Scripted, chi_square
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.noise import TableSampler, table
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.sampling import TableSampler
+from noisewright.sampling import categorical as table
 
 
 def truncated_geometric(size: int, width: int, numerator: int = 4, denominator: int = 5) -> list[list[int]]:

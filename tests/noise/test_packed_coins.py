@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from noisewright.core.errors import ParameterError
-from noisewright.noise.packed import packed_coins
+from noisewright.exceptions import ParameterError
+from noisewright.sampling.bernoulli_bits import packed_coins
 
 
 class AllPrefixes:

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.errors import ParameterError
-from noisewright.optimality.error_bounds import finite_bound, general_bound, lower_bound, max_mean_error, smallest_error
+from noisewright.design.bounds import finite_bound, general_bound, lower_bound, max_mean_error, smallest_error
+from noisewright.exceptions import ParameterError
 
 LN2 = math.log(2)
 

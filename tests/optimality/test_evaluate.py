@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.mechanisms.numbers.geometric import geometric
-from noisewright.optimality.evaluate import face_value_loss, posterior_loss, posterior_losses, prior_loss, secret_losses
-from noisewright.optimality.losses.gallery import Loss, absolute, zero_one
-from noisewright.optimality.priors import uniform
+from noisewright.channels.channel import Channel
+from noisewright.channels.hyper import uniform
+from noisewright.design.loss import Loss
+from noisewright.design.named_losses import absolute, zero_one
+from noisewright.design.utility import face_value_loss, posterior_loss, posterior_losses, prior_loss, secret_losses
+from noisewright.exceptions import ParameterError
+from noisewright.mechanisms.numeric.geometric import geometric
 
 G2 = Channel(np.array([[16, 3, 1], [4, 12, 4], [1, 3, 16]]) / 20, [0, 0.5, 1], [0, 0.5, 1])
 G4 = np.array([[16, 4, 2, 1, 1], [8, 8, 4, 2, 2], [4, 4, 8, 4, 4], [2, 2, 4, 8, 8], [1, 1, 2, 4, 16]]) / 24

@@ -13,16 +13,15 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import noisewright as nw
-from noisewright.core.errors import GuaranteeError, NoisewrightError, ParameterError
-from noisewright.core.metrics.metric import Table
-from noisewright.optimality.design._reduction import relevant
-from noisewright.optimality.kernels.kernel_list import kernels
-from noisewright.optimality.kernels.universal import optimal_kernels, universally_optimal
-from noisewright.optimality.losses.gallery import parity
-from noisewright.optimality.program.folding import fold
-from noisewright.optimality.program.solve import solve
-from noisewright.optimality.shapes._cells import SHAPES
-from noisewright.optimality.shapes.checks import check_shape
+from noisewright.design.linear_program import fold
+from noisewright.design.named_losses import parity
+from noisewright.design.optimal import relevant
+from noisewright.design.polytopes.kernel_mechanisms import kernels
+from noisewright.design.polytopes.universal import optimal_kernels, universally_optimal
+from noisewright.design.shapes import SHAPES, check_shape
+from noisewright.design.solver import solve
+from noisewright.exceptions import GuaranteeError, NoisewrightError, ParameterError
+from noisewright.metrics.base import Table
 
 Floats = np.ndarray[Any, Any]
 
@@ -154,7 +153,7 @@ def test_shapes_hold_in_the_integers_as_said(shape: str, epsilon: float) -> None
 @settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_shaped_bounds_are_below_what_a_plain_program_finds(seed: int) -> None:
-    from noisewright.optimality.shapes.checks import constraints
+    from noisewright.design.shapes import constraints
 
     rng = np.random.default_rng(seed)
     n, epsilon = int(rng.integers(2, 5)), float(rng.choice([1e-9, 1e-6, 1e-2, 1.0]))
@@ -288,7 +287,7 @@ def test_certificates_name_the_secrets() -> None:
 
 
 def test_utilities_at_a_list_of_priors() -> None:
-    found = nw.optimality.compare_utility(
+    found = nw.design.compare_utility(
         [nw.geometric(epsilon=0.5, within=(0, 2))], priors=[None, [0.5, 0.3, 0.2], {0: 0.1, 1: 0.1, 2: 0.8}]
     )
     assert found.priors == ("uniform", "prior 2", "prior 3")
@@ -302,7 +301,7 @@ def test_utilities_at_a_list_of_priors() -> None:
 @given(st.integers(0, 10**6))
 def test_shapes_of_small_mechanisms_hold_exactly(seed: int) -> None:
     """Row by row in the integers that are drawn from, and no better than the best that has the shape."""
-    from noisewright.optimality.shapes._cells import EQUAL, pairs_of
+    from noisewright.design.shapes import EQUAL, pairs_of
 
     rng = np.random.default_rng(seed)
     n, epsilon = int(rng.integers(2, 7)), float(rng.choice([0.05, 0.5, 2.0, 20.0]))
@@ -340,8 +339,8 @@ def test_a_randomised_response_at_a_large_budget_costs_more_than_nothing(epsilon
 
 
 def test_secrets_are_taken_from_what_names_them() -> None:
-    from noisewright.optimality.losses.gallery import absolute
-    from noisewright.optimality.priors import Prior
+    from noisewright.channels.hyper import Prior
+    from noisewright.design.named_losses import absolute
 
     told = nw.optimal([2, 4, 6], epsilon=0.5, loss="absolute").loss_value
     assert nw.optimal(epsilon=0.5, loss=absolute([2, 4, 6])).loss_value == told
@@ -353,9 +352,9 @@ def test_secrets_are_taken_from_what_names_them() -> None:
 
 
 def test_what_is_no_tolerance_is_refused_everywhere() -> None:
-    from noisewright.optimality.kernels.decomposition import anti_refine, is_kernel, vertex_hyper
-    from noisewright.optimality.kernels.posteriors import PrivatePosteriors
-    from noisewright.optimality.kernels.restriction import is_two_input
+    from noisewright.design.polytopes.kernel_mechanisms import anti_refine, is_kernel, vertex_hyper
+    from noisewright.design.polytopes.posteriors import PrivatePosteriors
+    from noisewright.design.polytopes.restriction import is_two_input
 
     space = PrivatePosteriors.of(nw.metrics.Line(), range(3), factor=2)
     channel = nw.geometric(epsilon="0.5", within=(0, 2)).channel()
@@ -375,12 +374,12 @@ def test_what_is_no_tolerance_is_refused_everywhere() -> None:
 
 
 def test_things_of_the_wrong_kind_are_refused_in_a_sentence() -> None:
-    from noisewright.optimality import evaluate
-    from noisewright.optimality.kernels.kernel_list import kernels_of
-    from noisewright.optimality.losses import classes as loss_classes
-    from noisewright.optimality.losses import gallery as losses
-    from noisewright.optimality.priors import Prior
-    from noisewright.optimality.shapes import categories
+    from noisewright.channels.hyper import Prior
+    from noisewright.design import named_losses as loss_classes
+    from noisewright.design import named_losses as losses
+    from noisewright.design import response_categories as categories
+    from noisewright.design import utility as evaluate
+    from noisewright.design.polytopes.kernel_mechanisms import kernels_of
 
     channel: Any = nw.Channel(np.eye(3))
     wrong: list[tuple[Any, str]] = [
@@ -406,7 +405,7 @@ def test_things_of_the_wrong_kind_are_refused_in_a_sentence() -> None:
 
 
 def test_shapes_that_make_no_sense_for_words_are_left_out() -> None:
-    from noisewright.optimality.shapes.checks import shapes_of
+    from noisewright.design.shapes import shapes_of
 
     found = shapes_of(nw.Channel(np.eye(3), inputs="abc", outputs="abc"))
     assert set(found) == {"fair", "row-honest", "column-honest", "weakly-honest"}
@@ -454,7 +453,7 @@ def test_shapes_are_exact_at_a_tiny_epsilon(n: int, epsilon: float, metric: Any)
 
 
 def test_a_loss_table_at_the_command_line_needs_a_file() -> None:
-    from noisewright.cli.commands.design.optimal import read_loss
+    from noisewright.cli.commands.design import read_loss
 
     with pytest.raises(ParameterError, match="names no file"):
         read_loss("table:")

@@ -11,15 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.core.metrics.metric import Discrete, Line
-from noisewright.optimality.design.optimal import optimal
-from noisewright.optimality.losses import gallery as losses
-from noisewright.optimality.utility import compare_concentration, compare_utility
-from noisewright.plots.figure import save_figure
-from noisewright.plots.mechanism import draw_matrix
-from noisewright.plots.utility import draw_utility
+from noisewright.channels.channel import Channel
+from noisewright.design import named_losses as losses
+from noisewright.design.optimal import optimal
+from noisewright.design.utility import compare_concentration, compare_utility
+from noisewright.exceptions import ParameterError
+from noisewright.metrics.base import Discrete, Line
+from noisewright.plotting.mechanisms import draw_matrix, draw_utility, save_figure
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +224,5 @@ def test_bad_input_is_refused_in_one_sentence(attempt, words):
 
 
 def test_the_public_name():
-    assert nw.optimality.compare_utility is compare_utility
-    assert (
-        str(nw.optimality.compare_utility([nw.mechanisms.uniform(3)], metric=Line()).rows[0].epsilon.metric) == "line"
-    )
+    assert nw.design.compare_utility is compare_utility
+    assert str(nw.design.compare_utility([nw.mechanisms.uniform(3)], metric=Line()).rows[0].epsilon.metric) == "line"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisewright.adversary.inference.correlation import Correlation
-from noisewright.adversary.inference.new_row import NewRow
-from noisewright.plots.attack import draw_new_row
+from noisewright.attacks.correlation import Correlation
+from noisewright.attacks.new_row import NewRow
+from noisewright.plotting.leakage import draw_new_row
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisewright.plots.faces import CURVES, LINE, draw_face_risks
+from noisewright.plotting.leakage import CURVES, LINE, draw_face_risks
 
 
 def test_lines_and_points_are_the_numbers() -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisewright.adversary.families.families import FAMILIES, geometric_family, response_family
-from noisewright.adversary.measures.vulnerability import posterior_vulnerability
-from noisewright.adversary.replacement.hasse import hasse
-from noisewright.adversary.replacement.joins import max_join
-from noisewright.adversary.replacement.replacement import ORDERS
-from noisewright.adversary.replacement.table import replacement_table
-from noisewright.core.errors import ChannelError, ParameterError
-from noisewright.plots.figure import save_figure
-from noisewright.plots.leakage import TRIANGLE, draw_hasse, draw_leakage, draw_posteriors, draw_replacements
+from noisewright.exceptions import ChannelError, ParameterError
+from noisewright.plotting.leakage import TRIANGLE, draw_hasse, draw_leakage, draw_posteriors, draw_replacements
+from noisewright.plotting.mechanisms import save_figure
+from noisewright.qif.refinement.families import FAMILIES, geometric_family, response_family
+from noisewright.qif.refinement.lattice import hasse, max_join
+from noisewright.qif.refinement.replacement import ORDERS, replacement_table
+from noisewright.qif.vulnerability import posterior_vulnerability
 
 G = geometric_family.member(decay="1/2", size=3)
 R = response_family.member(decay="1/3", size=3)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import ParameterError
-from noisewright.core.seed import Seed
-from noisewright.plots.mechanism import draw, draw_matrix, save_picture
+from noisewright.exceptions import ParameterError
+from noisewright.plotting.mechanisms import draw, draw_matrix, save_picture
+from noisewright.resources import Seed
 
 MECHANISMS = {
     "range": lambda: nw.geometric(epsilon=1, within=(0, 20)),

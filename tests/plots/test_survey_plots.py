@@ -9,10 +9,10 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from noisewright.estimation.survey.plan import survey
-from noisewright.estimation.survey.region import Region
-from noisewright.plots.figure import save_figure
-from noisewright.plots.survey import draw_survey
+from noisewright.plotting.estimates import draw_survey
+from noisewright.plotting.mechanisms import save_figure
+from noisewright.surveys.designs import Region
+from noisewright.surveys.planning import survey
 
 
 def test_the_wheel_the_region_and_the_margins_are_those_of_the_plan(tmp_path):

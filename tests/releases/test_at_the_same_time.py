@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import ParameterError
-from noisewright.files.processes import turn
-from noisewright.releases import run
-from noisewright.releases.ledger.ledger import Ledger
+from noisewright.exceptions import ParameterError
+from noisewright.io.atomic import turn
+from noisewright.ledger.ledger import Ledger
+from noisewright.releases import release as run
 
 POLICY = """
 dataset = "clinic"
@@ -38,7 +38,7 @@ epsilon = 1
 COMMAND = """
     import json, os, sys, time
     from noisewright.cli import run as command
-    from noisewright.releases import run
+    from noisewright.releases import release as run
 
     here, words = sys.argv[1], json.loads(sys.argv[2])
 

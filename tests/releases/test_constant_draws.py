@@ -25,9 +25,9 @@ from word_support import clusters
 
 import noisewright as nw
 from noisewright.cli import run
-from noisewright.releases.columns.plan import ColumnPlan
-from noisewright.releases.queries.answers import QueryPlan
-from noisewright.releases.queries.noise import Noise
+from noisewright.planning.column_plan import ColumnPlan
+from noisewright.queries.answers import QueryPlan
+from noisewright.queries.statistics import Noise
 
 ROWS = 12
 DAY = datetime.date(2025, 3, 1)

@@ -8,7 +8,7 @@ import pytest
 from tests.attack.fuzz import KINDS, SECRET, fuzz, spoken
 from tests.attack.fuzz_data import check_bases
 
-from noisewright.core.errors import NoisewrightError
+from noisewright.exceptions import NoisewrightError
 
 COUNTS = {"data": 70, "policies": 60, "filters": 80, "channels": 80, "arguments": 50, "paths": 20}
 COUNTS |= dict.fromkeys(("embeddings", "profiles", "models", "folders"), 200)

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import BudgetError, ParameterError
-from noisewright.releases import run
+from noisewright.exceptions import BudgetError, ParameterError
+from noisewright.releases import release as run
 
 AGE = {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}
 POLICY: dict[str, Any] = {"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [AGE]}

@@ -13,11 +13,11 @@ import pytest
 from tests.attack.neighbours import SOURCES, WAYS, compare
 
 import noisewright as nw
+from noisewright.certificates.checker import checker_release
+from noisewright.certificates.checker.checker import NotProved, digest
 from noisewright.claims import phrases
-from noisewright.core.certificates.checker import checker_release
-from noisewright.core.certificates.checker.checker import NotProved, digest
-from noisewright.core.errors import DataError, PolicyError
-from noisewright.releases.output.lock import Lock
+from noisewright.exceptions import DataError, PolicyError
+from noisewright.releases.lock import Lock
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError, GuaranteeError, NoisewrightError, ParameterError
-from noisewright.releases.ledger.ledger import Ledger
+from noisewright.exceptions import DataError, GuaranteeError, NoisewrightError, ParameterError
+from noisewright.ledger.ledger import Ledger
+from noisewright.policy.policy import Policy
 from noisewright.releases.plan import make_plan, solve
-from noisewright.releases.policy.policy import Policy
 
 HEAD = 'dataset = "clinic"\n[budget]\nepsilon = 2\n'
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError, NoisewrightError, ParameterError, PolicyError
+from noisewright.exceptions import DataError, NoisewrightError, ParameterError, PolicyError
 
 POLICY = {
     "dataset": "clinic",

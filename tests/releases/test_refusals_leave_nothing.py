@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import LedgerError, NoisewrightError
-from noisewright.releases import run
-from noisewright.releases.ledger.ledger import Ledger
+from noisewright.exceptions import LedgerError, NoisewrightError
+from noisewright.ledger.ledger import Ledger
+from noisewright.releases import release as run
 
 AGE = {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}
 PATIENTS = {"name": "patients", "aggregate": "count", "epsilon": "1/4"}
@@ -101,8 +101,8 @@ def test_a_ledger_that_goes_away_meanwhile_is_not_made_anew(home, monkeypatch):
 def test_a_full_disk_leaves_no_folder_for_a_ledger(home):
     script = """
         import resource, sys
-        from noisewright.core.errors import LedgerError
-        from noisewright.releases.ledger.ledger import Ledger
+        from noisewright.exceptions import LedgerError
+        from noisewright.ledger.ledger import Ledger
         import signal
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))

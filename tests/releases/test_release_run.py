@@ -16,18 +16,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import (
-    BudgetError,
-    DataError,
-    GuaranteeError,
-    LedgerError,
-    NoisewrightError,
-    ParameterError,
-)
-from noisewright.releases import run
-from noisewright.releases.engines.local import LocalEngine
-from noisewright.releases.ledger.ledger import Ledger, Protected
-from noisewright.releases.output.lock import file_digest
+from noisewright.engines.local import LocalEngine
+from noisewright.exceptions import BudgetError, DataError, GuaranteeError, LedgerError, NoisewrightError, ParameterError
+from noisewright.ledger.ledger import Ledger
+from noisewright.ledger.records import Protected
+from noisewright.releases import release as run
+from noisewright.releases.lock import file_digest
 
 ROWS = 3000
 POLICY = {

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError, FileFormatError, ParameterError
-from noisewright.files.processes import alive, place, started
-from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.output.staging import Staging
+from noisewright.exceptions import DataError, FileFormatError, ParameterError
+from noisewright.io.atomic import alive, place, started
+from noisewright.ledger.ledger import Ledger
+from noisewright.releases.staging import Staging
 
 AGE = {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}
 POLICY = {"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [AGE]}

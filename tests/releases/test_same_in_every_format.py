@@ -18,11 +18,11 @@ import pyarrow.parquet
 import pytest
 
 import noisewright as nw
+from noisewright._utils.validation import OutputFormat
 from noisewright.cli import run
-from noisewright.core.errors import DataError
-from noisewright.releases.engines.engine import OutputFormat
-from noisewright.releases.sources import sheets
-from noisewright.releases.sources.source import SUFFIXES
+from noisewright.exceptions import DataError
+from noisewright.tables import excel as sheets
+from noisewright.tables.source import SUFFIXES
 
 TABLE = pa.table({"age": [31, 47, None, 74], "smoker": ["no", "yes", "no", "no"], "note": ["=1+1", "b", "", "d"]})
 POLICY: dict[str, Any] = {

@@ -12,8 +12,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.cli import run
-from noisewright.core.errors import BudgetError, LedgerError, ParameterError, PolicyError
-from noisewright.releases.policy.policy import Policy
+from noisewright.exceptions import BudgetError, LedgerError, ParameterError, PolicyError
+from noisewright.policy.policy import Policy
 
 AGE = {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}
 
@@ -64,7 +64,7 @@ def test_a_release_that_broke_off_counts_too(
         assert db.execute("SELECT count(*) FROM finishes").fetchone() == (1,)
     other = visits.with_name("other.csv")
     other.write_text("age\n1\n2\n")
-    monkeypatch.setattr("noisewright.releases.run._finish", lambda *_: None)
+    monkeypatch.setattr("noisewright.releases.release._finish", lambda *_: None)
     nw.release(policy("city"), other, again=True, **how)
     with pytest.raises(LedgerError, match="would be a second budget"):
         nw.release(policy("feb"), other, **how)
@@ -147,7 +147,7 @@ def test_data_that_cannot_be_known_again_are_said_to_be_so(
     visits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As of a frame of Spark, which has no fingerprint."""
-    monkeypatch.setattr("noisewright.releases.run.content_digest", lambda *_: b"")
+    monkeypatch.setattr("noisewright.releases.lock.content_digest", lambda *_: b"")
     for dataset in ("city", "feb"):
         said: list[str] = []
         nw.release(policy(dataset), visits, ledger=tmp_path / "ledger", warn=said.append)

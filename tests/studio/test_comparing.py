@@ -12,10 +12,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import noisewright as nw
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.errors import ParameterError
-from noisewright.studio.answers.auditing import audited, example_channel, repaired
-from noisewright.studio.answers.comparing import CORNERS, compared, script_of, triangle_of
+from noisewright.certificates.certificate import Certificate
+from noisewright.exceptions import ParameterError
+from noisewright.studio.services.audit import audited, example_channel, repaired
+from noisewright.studio.services.compare import CORNERS, compared, script_of, triangle_of
 
 pytestmark = pytest.mark.xdist_group("studio")
 
@@ -35,7 +35,7 @@ def test_the_comparison_is_that_of_the_library() -> None:
     assert found.curves[0][2][6] == pytest.approx(a.channel().matrix.max(axis=0).sum() / 3)
     ((name, epsilon),) = found.safe
     assert name == "randomised-response"
-    assert nw.adversary.safe_replacement(a.channel(), "response", accuracy=1e-4).epsilon >= epsilon
+    assert nw.qif.refinement.safe_replacement(a.channel(), "response", accuracy=1e-4).epsilon >= epsilon
 
 
 def test_three_are_compared_two_by_two() -> None:

@@ -15,13 +15,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import noisewright as nw
-from noisewright.core.errors import ParameterError
-from noisewright.core.exact import upward
-from noisewright.mechanisms.losses import errors_in_words, named_errors
+from noisewright.base import errors_in_words, named_errors
+from noisewright.claims.figures import upward
+from noisewright.exceptions import ParameterError
 from noisewright.mechanisms.registry import registry
-from noisewright.studio.answers.best import best, best_code, best_command
-from noisewright.studio.answers.design import (
+from noisewright.studio.pages.design import examples
+from noisewright.studio.services.design import (
     KINDS,
+    best,
+    best_code,
+    best_command,
     choices,
     code_of,
     cost_of,
@@ -31,12 +34,12 @@ from noisewright.studio.answers.design import (
     enough_for,
     gaps_of,
     law_of,
+    listed_map,
+    open_map,
     posterior_of,
     reach_of,
     read_prior,
 )
-from noisewright.studio.answers.places import listed_map, open_map
-from noisewright.studio.pages.design import examples
 
 pytestmark = pytest.mark.xdist_group("studio")
 ALL = [(kind, entry.name) for kind in KINDS for entry in choices(kind)]
@@ -259,7 +262,7 @@ def test_an_error_becomes_an_epsilon(visit: Callable[..., Page]) -> None:
     page.get_by_label("an expected error that I can live with").fill("2")
     page.get_by_role("button", name="Find the epsilon for it").click()
     expect(page.get_by_label("Questions")).to_contain_text("is enough for an expected error of 2. Whatever the output")
-    found = nw.optimality.epsilon_for("geometric", 2.0, within=(0, 100))
+    found = nw.design.epsilon_for("geometric", 2.0, within=(0, 100))
     expect(page.get_by_label("epsilon *")).to_have_value(
         enough_for("geometric", {"within": "0:100"}, "2", "absolute", "epsilon")
     )

@@ -8,8 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from noisewright.studio.pages.start import DOORS
-from noisewright.studio.site import PAGES
+from noisewright.studio.components import PAGES
+from noisewright.studio.pages.media import DOORS
 
 pytestmark = pytest.mark.xdist_group("studio")
 SERIOUS = ("serious", "critical")

@@ -19,11 +19,10 @@ import pytest
 from playwright.sync_api import Page, expect
 from tools.serving import running
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.studio import visits
-from noisewright.studio.security import LARGEST_BODY, Guard
-from noisewright.studio.server import names_of, serve
-from noisewright.studio.visits import Visit
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.studio import sessions as visits
+from noisewright.studio.server import LARGEST_BODY, Guard, names_of, serve
+from noisewright.studio.sessions import Visit
 
 pytestmark = pytest.mark.xdist_group("studio")
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from noisewright.core.errors import DataError
-from noisewright.studio.jobs import Job, State
+from noisewright.exceptions import DataError
+from noisewright.studio.sessions import Job, State
 
 
 def squares(count: int, told: Callable[..., None]) -> list[int]:
@@ -65,7 +65,7 @@ def test_a_job_can_be_cancelled() -> None:
 def test_a_job_ends_with_its_server() -> None:
     code = (
         "import time\n"
-        "from noisewright.studio.jobs import Job\n"
+        "from noisewright.studio.sessions import Job\n"
         "if __name__ == '__main__':\n"
         "    job = Job(time.sleep, 600)\n"
         "    print(job._process.pid, flush=True)\n"
@@ -92,7 +92,7 @@ def writes_later(where: str, told: Callable[..., None]) -> None:
 def test_a_job_may_outlive_its_server(tmp_path: Path) -> None:
     server = (
         "import os, time\n"
-        "from noisewright.studio.jobs import Job\nfrom tests.studio.test_jobs import writes_later\n"
+        "from noisewright.studio.sessions import Job\nfrom tests.studio.test_jobs import writes_later\n"
         "if __name__ == '__main__':\n"
         f"    job = Job(writes_later, {str(tmp_path / 'done')!r}, outlives=True)\n"
         "    while not job.look().of:\n        time.sleep(0.05)\n    os.kill(os.getpid(), 9)\n"

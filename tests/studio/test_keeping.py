@@ -19,20 +19,27 @@ from playwright.sync_api import Browser, Page, expect
 from tools.serving import running
 
 import noisewright as nw
-from noisewright.core.errors import FileFormatError, ParameterError
-from noisewright.releases.ledger.ledger import Ledger
-from noisewright.studio.answers.releases import kept, tries
-from noisewright.studio.answers.releases.kept import find_kept, home_of, kept_of
-from noisewright.studio.answers.releases.policies import Column, Form, policy_text
-from noisewright.studio.answers.releases.release import Released, given_table, make_release, shown_again
-from noisewright.studio.digests import digest_of
+from noisewright.exceptions import FileFormatError, ParameterError
+from noisewright.ledger.ledger import Ledger
+from noisewright.studio.services import releases as tries
+from noisewright.studio.services.policies import Column, Form, policy_text
+from noisewright.studio.services.releases import (
+    Released,
+    find_kept,
+    given_table,
+    home_of,
+    kept_of,
+    make_release,
+    shown_again,
+)
+from noisewright.studio.sessions import digest_of
 
 pytestmark = pytest.mark.xdist_group("studio")
 SOON = "from noisewright.studio import server; server.PATIENCE = 1.0"
-LARGE = "from noisewright.studio.pages.parts import tables; tables.LARGE = 1000"
+LARGE = "from noisewright.studio.pages import release as tables; tables.LARGE = 1000"
 SLOW = (
     "import os, time\n"
-    "from noisewright.studio.answers.releases import release\n"
+    "from noisewright.studio.services import release\n"
     "def slow(path, name, told):\n"
     "    open(os.environ['NOISEWRIGHT_LEDGER'] + '.job', 'w').write(str(os.getpid()))\n"
     "    time.sleep(600)\n"
@@ -212,7 +219,7 @@ def test_the_same_release_is_read_and_another_format_is_a_copy(
     assert first.folder == second.folder
     assert copy.folder == f"{first.folder}-csv"
     assert Ledger(ledger).remaining("poll").releases == 1
-    monkeypatch.setattr(kept, "_folder", root)
+    monkeypatch.setattr("noisewright.studio.sessions._folder", root)
     assert [one.name for one in kept_of(ledger)] == [Path(copy.folder).name, Path(first.folder).name]
     found = find_kept(Path(first.folder).name)
     assert found is not None
@@ -231,8 +238,8 @@ def test_a_release_whose_process_was_killed_when_it_was_whole_is_kept(poll: Path
     words = [policy_text(smoker()), str(poll), str(tmp_path / "kept"), str(tmp_path), str(tmp_path / "ledger.sqlite")]
     call = f"""
 import os
-from noisewright.releases import run
-from noisewright.studio.answers.releases.release import make_release
+from noisewright.releases import release as run
+from noisewright.studio.services.releases import make_release
 run.reached = lambda phase: os._exit(9) if phase == {phase!r} else None
 make_release(*{words!r}, "parquet", False, lambda done, of=0: None)
 """

@@ -14,10 +14,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import noisewright as nw
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.seed import Seed
-from noisewright.studio.answers import learning
-from noisewright.studio.answers.matching import EXAMPLE, Matching, example_profiles, given_profiles, matching_code
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.resources import Seed
+from noisewright.studio.services import learning
+from noisewright.studio.services.matching import EXAMPLE, Matching, example_profiles, given_profiles, matching_code
 
 pytestmark = pytest.mark.xdist_group("studio")
 FILMS = "who,alien,brazil,casablanca,diva\nann,5,0,3,1\nbob,4,1,3,0\neve,0,5,0,4\nmax,1,4,0,5\n"
@@ -138,8 +138,8 @@ def test_a_person_hides_a_column(visit: Callable[..., Page], visits: Path, tmp_p
     expect(row).to_contain_text("0.1")
     with page.expect_download() as taken:
         page.get_by_role("button", name="Download the privatiser").click()
-    made = nw.learned.GAPPrivatiser.load(taken.value.path().rename(tmp_path / "hide.nwm"))
-    game = nw.learned.theory.FiniteGame(nw.learned.theory.Joint([[0.25, 0], [0.25, 0.5]]))
+    made = nw.learning.GAPPrivatiser.load(taken.value.path().rename(tmp_path / "hide.nwm"))
+    game = nw.context_aware.FiniteGame(nw.context_aware.Joint([[0.25, 0], [0.25, 0.5]]))
     best = game.optimum(made.points_[0].spent)
     shown = float(row.get_by_role("cell").last.inner_text().split()[0])
     assert shown == pytest.approx(100 * float(best.accuracy), abs=0.06)  # three digits

@@ -8,12 +8,11 @@ from typing import Annotated, Literal
 import pytest
 
 import noisewright as nw
+from noisewright.base import EPSILON, Entry, Parameter, Takes
 from noisewright.cli.app import run
-from noisewright.core.loading.parameters import EPSILON, Parameter
-from noisewright.core.mechanism import Takes
-from noisewright.mechanisms.registry import Entry, forget, register
-from noisewright.releases.policy.policy import Policy
-from noisewright.studio.answers.releases.policies import Column, Form, fields_of, mechanisms_for, policy_text
+from noisewright.mechanisms.registry import forget, register
+from noisewright.policy.policy import Policy
+from noisewright.studio.services.policies import Column, Form, fields_of, mechanisms_for, policy_text
 
 POINTS = Parameter("Number of points of a star.", "points = 5")
 

@@ -13,18 +13,18 @@ from playwright.sync_api import Page, expect
 
 import noisewright as nw
 from noisewright import render
+from noisewright.certificates.certificate import prove
+from noisewright.certificates.checker import checker_release
 from noisewright.claims import phrases, readings, totals
-from noisewright.core.certificates.checker import checker_release
-from noisewright.core.certificates.claims import prove
-from noisewright.core.exact import as_fraction
 from noisewright.images import FaceMethod, PixelMethod, private_faces
-from noisewright.matching.client import Client
-from noisewright.matching.promises.about_seeds import scheme_promise
-from noisewright.studio.answers.auditing import audited, example_channel, repaired
-from noisewright.studio.answers.design import designed
-from noisewright.studio.answers.examples import EXAMPLES
-from noisewright.studio.answers.matching import EXAMPLE, example_profiles
-from noisewright.studio.answers.pictures import example_picture
+from noisewright.matching.guarantees import scheme_promise
+from noisewright.matching.service import Client
+from noisewright.numerics.exact import as_fraction
+from noisewright.studio.services.audit import audited, example_channel, repaired
+from noisewright.studio.services.design import designed
+from noisewright.studio.services.matching import EXAMPLE, example_profiles
+from noisewright.studio.services.media import example_picture
+from noisewright.studio.services.policies import EXAMPLES
 from noisewright.text import private_documents, shipped
 from tests.claims.test_every_claim import TABLE, flat, of_mechanism, of_release, policies, remains
 

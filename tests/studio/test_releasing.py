@@ -23,21 +23,13 @@ from playwright.sync_api import Page, expect
 from tools.serving import running
 
 import noisewright as nw
-from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError
-from noisewright.core.exact import upward
-from noisewright.images.faces.sprites import sprite_faces
-from noisewright.studio.answers.examples import EXAMPLES
-from noisewright.studio.answers.releases import checking
-from noisewright.studio.answers.releases.checking import checked_folder, unpacked
-from noisewright.studio.answers.releases.kept import zipped
-from noisewright.studio.answers.releases.policies import Form, mechanisms_for, policy_text, rebalanced, starting_form
-from noisewright.studio.answers.releases.release import (
-    gauge_of,
-    given_example,
-    given_table,
-    make_release,
-    planned,
-)
+from noisewright.claims.figures import upward
+from noisewright.exceptions import FileFormatError, NoisewrightError, ParameterError
+from noisewright.images.faces.public_faces import sprite_faces
+from noisewright.studio.services import audit as checking
+from noisewright.studio.services.audit import checked_folder, unpacked
+from noisewright.studio.services.policies import EXAMPLES, Form, mechanisms_for, policy_text, rebalanced, starting_form
+from noisewright.studio.services.releases import gauge_of, given_example, given_table, make_release, planned, zipped
 
 pytestmark = pytest.mark.xdist_group("studio")
 VISITS = "patient_id,age,sex\n" + "".join(f"P{i},{20 + i % 60},{'fm'[i % 2]}\n" for i in range(400))

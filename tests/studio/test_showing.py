@@ -12,9 +12,17 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 import noisewright as nw
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.studio.answers.pictures import METHODS, example_picture, hidden_picture, picture_code
-from noisewright.studio.answers.texts import EXAMPLE, hidden_text, marked, text_code
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.studio.services.media import (
+    EXAMPLE,
+    METHODS,
+    example_picture,
+    hidden_picture,
+    hidden_text,
+    marked,
+    picture_code,
+    text_code,
+)
 
 pytestmark = pytest.mark.xdist_group("studio")
 

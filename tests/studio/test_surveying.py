@@ -18,9 +18,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import noisewright as nw
-from noisewright.core.errors import NoLedgerError, ParameterError
-from noisewright.studio.answers.releases.ledgers import HEAD, accounts
-from noisewright.studio.answers.surveys import (
+from noisewright.exceptions import NoLedgerError, ParameterError
+from noisewright.studio.services.audit import HEAD, accounts
+from noisewright.studio.services.surveys import (
     EXAMPLE,
     counted,
     estimate_code,

@@ -14,19 +14,19 @@ from playwright.sync_api import Page, expect
 from tools.serving import running
 
 import noisewright as nw
-from noisewright.core.errors import FileFormatError
-from noisewright.releases.ledger.ledger import Ledger
-from noisewright.studio import digests
-from noisewright.studio.answers.releases import release as releasing
-from noisewright.studio.jobs import Job
+from noisewright.exceptions import FileFormatError
+from noisewright.ledger.ledger import Ledger
+from noisewright.studio import sessions as digests
+from noisewright.studio.services import releases as releasing
+from noisewright.studio.sessions import Job
 from tests.studio.test_keeping import SOON, at, fill_smoker, poll, release, until
 
 pytestmark = pytest.mark.xdist_group("studio")
 __all__ = ["at", "poll"]
 GATE = """
 import os, time
-from noisewright.releases import run
-from noisewright.studio.answers.releases import release
+from noisewright.releases import release as run
+from noisewright.studio.services import releases as release
 
 def held(*arguments, told):
     gate = os.environ["NOISEWRIGHT_LEDGER"] + ".gate"
@@ -190,7 +190,9 @@ def test_a_link_brings_back_the_path_and_the_ledger(at: Callable[[str], Page], p
 
 def test_an_upload_that_fails_is_said(at: Callable[[str], Page], poll: Path, tmp_path: Path) -> None:
     poll.write_text(poll.read_text() * 3)
-    with running(tmp_path, before="from noisewright.studio import security; security.LARGEST_BODY = 1000") as (
+    with running(
+        tmp_path, before="from noisewright.studio import server as security; security.LARGEST_BODY = 1000"
+    ) as (
         address,
         _,
     ):

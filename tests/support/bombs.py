@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from noisewright.releases.sources.sheets import SheetWriter
+from noisewright.tables.excel import SheetWriter
 
 MEGA = 1 << 20
 POLICY = 'dataset = "d"\n[budget]\nepsilon = 1\n[[columns]]\nname = "a"\nkeep = true\n'

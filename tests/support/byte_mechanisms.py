@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.core.mechanism import Takes
-from noisewright.mechanisms.categories.response import randomised_response
-from noisewright.mechanisms.registry import Entry
+from noisewright.base import Entry, Takes
+from noisewright.mechanisms.categorical.randomised_response import randomised_response
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from noisewright.core.certificates.checker import checker
+from noisewright.certificates.checker import checker
 
 LATTICE = " between points of the lattice 2^"
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from noisewright.releases.columns.plan import ColumnPlan, compile_column
-from noisewright.releases.policy.policy import Policy, as_policy
+from noisewright.planning.column_plan import ColumnPlan, compile_column
+from noisewright.policy.policy import Policy, as_policy
 
 DAY = datetime.date
 HALF_LINE = [0, float("inf")]

@@ -15,7 +15,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from noisewright.core.channels.channel import Channel
+from noisewright.channels.channel import Channel
 
 Floats = NDArray[np.float64]
 Between = Callable[[int, int], Fraction | None]

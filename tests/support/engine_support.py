@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from noisewright.releases.columns.plan import ColumnPlan, compile_column
-from noisewright.releases.policy.policy import Policy, as_policy
-from noisewright.releases.queries.compile import QueryPlan, compile_query
+from noisewright.planning.column_plan import ColumnPlan, compile_column
+from noisewright.policy.policy import Policy, as_policy
+from noisewright.queries.answers import QueryPlan
+from noisewright.queries.compile import compile_query
 
 COLUMNS: list[dict[str, Any]] = [
     {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1},

@@ -6,8 +6,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from noisewright.images.faces import Eigenfaces, cartoon_faces, train_eigenfaces
-from noisewright.images.pictures.writing import png_of
+from noisewright.images import Eigenfaces, cartoon_faces, train_eigenfaces
+from noisewright.images.pictures import png_of
 
 SIZE = 12
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, eye_array, kron, vstack
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.metrics.metric import Metric
+from noisewright.channels.channel import Channel
+from noisewright.metrics.base import Metric
 
 G3 = [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]]
 H3 = [["2/3", "1/3"], ["1/3", "2/3"], ["2/3", "1/3"]]

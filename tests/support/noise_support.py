@@ -91,7 +91,7 @@ def words_of(number: int, first: int, count: int) -> list[int]:
 
 def some_words(_: object = None) -> list[int]:
     """Top-level, so that spawned workers can import it."""
-    from noisewright.noise import bits_from
+    from noisewright.sampling import bits_from
 
     return [int(w) for w in bits_from(None).words(500)]
 

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from noisewright.releases.ledger.ledger import default_witness
+from noisewright.ledger.witness import default_witness
 
 SCHEMA = """
 CREATE TABLE secret (one INTEGER PRIMARY KEY CHECK (one = 1), key BLOB NOT NULL, created TEXT NOT NULL);

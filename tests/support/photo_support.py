@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import skimage
 
-from noisewright.images.pictures.reading import Picture, read_picture
-from noisewright.images.pipeline.networks import fetch_networks
+from noisewright.images.pictures import Picture, read_picture
+from noisewright.images.pipeline.detection import fetch_networks
 
 EYES = np.array([[203.0, 101.0], [247.0, 103.0]])
 """The pupils of the astronaut, as one sees them."""

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from noisewright.images.pictures.reading import Picture
-from noisewright.images.pictures.writing import png_of
+from noisewright.images.pictures import Picture, png_of
 
 
 def small_picture(seed: int, width: int = 8, height: int = 6, channels: int = 3) -> bytes:

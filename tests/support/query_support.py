@@ -9,10 +9,11 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from noisewright.releases.policy.policy import Policy, as_policy
-from noisewright.releases.queries.compile import QueryPlan, compile_query
-from noisewright.releases.queries.dialects import DUCKDB
-from noisewright.releases.queries.statistics import Statistic
+from noisewright.policy.policy import Policy, as_policy
+from noisewright.queries.answers import QueryPlan
+from noisewright.queries.compile import compile_query
+from noisewright.queries.sql import DUCKDB
+from noisewright.queries.statistics import Statistic
 
 
 @cache

@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from noisewright.policy.policy import Policy
 from noisewright.releases.plan import Plan, make_plan
-from noisewright.releases.policy.policy import Policy
 
 TYPES = {
     "patient": pa.string(),

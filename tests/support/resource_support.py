@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.core import resource
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoLossError, ParameterError
-from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes
-from noisewright.core.resource import Resource, public_keys
-from noisewright.core.seed import Seed
-from noisewright.mechanisms.numbers.geometric import GeometricMechanism, geometric
-from noisewright.mechanisms.registry import Entry, forget, register
+from noisewright import resources as resource
+from noisewright.base import Entry, Takes
+from noisewright.certificates.certificate import Certificate
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import NoLossError, ParameterError
+from noisewright.guarantees import Guarantee
+from noisewright.mechanisms.numeric.geometric import GeometricMechanism, geometric
+from noisewright.mechanisms.registry import forget, register
+from noisewright.resources import Resource, Seed, public_keys
 
 SEED = "5eed" * 16
 

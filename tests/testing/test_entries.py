@@ -13,11 +13,11 @@ import pytest
 from columns_support import CASES
 from resource_support import ENTRY, SEED, Coded, forget_places, write_table
 
-from noisewright.core.errors import ParameterError
-from noisewright.core.mechanism import Takes
-from noisewright.core.resource import FOLDERS, Resource
-from noisewright.mechanisms.numbers.geometric import GeometricMechanism, geometric
-from noisewright.mechanisms.registry import Entry, registry
+from noisewright.base import Entry, Takes
+from noisewright.exceptions import ParameterError
+from noisewright.mechanisms.numeric.geometric import GeometricMechanism, geometric
+from noisewright.mechanisms.registry import registry
+from noisewright.resources import FOLDERS, Resource
 from noisewright.testing import ConformanceError, check_entry
 
 ALL = ["address", "signature", "public parts", "certificate", "plan", "domain", "pieces"]
@@ -52,7 +52,9 @@ def test_every_registered_mechanism_is_in_the_cases() -> None:
     domains = {
         name
         for name in registry
-        if registry[name].make.__module__.startswith(("noisewright.text", "noisewright.matching", "noisewright.images"))
+        if registry[name].make.__module__.startswith(
+            ("noisewright.text", "noisewright.matching", "noisewright.images.faces")
+        )
     }  # their own tests have those
     assert {column["mechanism"] for column, _, _ in CASES.values()} | set(OTHERS) == set(registry) - domains
 
@@ -156,8 +158,8 @@ class Broken(GeometricMechanism):
         document = {**found.document, "mechanism": self.name}
         if self.fault == "label":
             document["proof"] = {**document["proof"], "scale": "1/9"}
-        from noisewright.core.certificates.certificate import Certificate
-        from noisewright.core.certificates.checker import checker
+        from noisewright.certificates.certificate import Certificate
+        from noisewright.certificates.checker import checker
 
         return Certificate({**document, "digest": checker.digest(document)})
 

@@ -10,9 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError
-from noisewright.text import Embedding, Reader, shipped, sized, stopwords, tokens, write_embedding
-from noisewright.text.documents import LANGUAGES, folded, text_files, text_of
+from noisewright.exceptions import DataError, FileFormatError, NoisewrightError, ParameterError
+from noisewright.text import (
+    LANGUAGES,
+    Embedding,
+    Reader,
+    folded,
+    shipped,
+    sized,
+    stopwords,
+    text_files,
+    text_of,
+    tokens,
+    write_embedding,
+)
 
 
 def kinds(text: str) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError, ResourceError
+from noisewright.exceptions import FileFormatError, NoisewrightError, ParameterError, ResourceError
 from noisewright.text import Embedding, EmbeddingWriter, write_embedding
 
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from noisewright.core.errors import NoisewrightError
-from noisewright.text.embeddings import import_embedding
+from noisewright.exceptions import NoisewrightError
+from noisewright.text import import_embedding
 
 Vectors = NDArray[np.float32]
 WORDS = st.text(
@@ -222,7 +222,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 MEASURE = """
 import re, sys
 from pathlib import Path
-from noisewright.text.embeddings.importing import import_embedding
+from noisewright.text.embedding_import import import_embedding
 peak = lambda: int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
 before = peak()
 import_embedding(sys.argv[1], sys.argv[2])

@@ -15,13 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from noisewright.core.errors import CertificateError, DataError, FileFormatError, MetricError, ParameterError
-from noisewright.files import load, save
-from noisewright.text import Embedding, write_embedding
-from noisewright.text.matched import AlignedWords, MatchedWords, diameter_of
-from noisewright.text.noisy_documents import PrivateDocuments, private_documents
-from noisewright.text.obfuscation import CERTIFICATE, obfuscate_files
-from noisewright.text.transport import earth_movers
+from noisewright.exceptions import CertificateError, DataError, FileFormatError, MetricError, ParameterError
+from noisewright.io import load, save
+from noisewright.text import Embedding, earth_movers, write_embedding
+from noisewright.text.document_mechanism import CERTIFICATE, PrivateDocuments, obfuscate_files, private_documents
+from noisewright.text.earth_mover import AlignedWords, MatchedWords, diameter_of
 
 WORDS = ["tea", "coffee", "ship", "train", "nurse"]
 

@@ -14,9 +14,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError, ResourceError
-from noisewright.text import Embedding, find_embedding, shipped, train_embedding, write_embedding
-from noisewright.text.embeddings import PACKAGES, fetch, packages, summary
+from noisewright.exceptions import FileFormatError, NoisewrightError, ParameterError, ResourceError
+from noisewright.text import (
+    PACKAGES,
+    Embedding,
+    fetch,
+    find_embedding,
+    shipped,
+    summary,
+    train_embedding,
+    write_embedding,
+)
+from noisewright.text import embedding_training as packages
 
 TEXTS = [
     "a cat saw a dog and the cat ran",

@@ -7,7 +7,7 @@ from noisewright.cli import Command
 
 def seed(as_json: bool = False) -> None:
     """Print a fresh public seed."""
-    from noisewright.core import Seed
+    from noisewright.resources import Seed
 
     fresh = Seed.fresh().hex
     print(json.dumps({"seed": fresh}) if as_json else fresh)

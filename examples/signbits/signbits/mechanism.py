@@ -10,10 +10,11 @@ from typing import Annotated
 import numpy as np
 
 import noisewright as nw
-from noisewright.core import DIMENSION, EPSILON, SEED, BaseMechanism, Parameter, Seed, Takes, public_keys
-from noisewright.core.certificates import Part, product_certificate
-from noisewright.core.errors import DataError, NoLossError, ParameterError
-from noisewright.mechanisms import Entry, product
+from noisewright.base import DIMENSION, EPSILON, SEED, BaseMechanism, Entry, Parameter, Takes
+from noisewright.certificates import Part, product_certificate
+from noisewright.exceptions import DataError, NoLossError, ParameterError
+from noisewright.mechanisms import product
+from noisewright.resources import Seed, public_keys
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,3 @@
 
 This package is the lowest layer: plain standard Python, which the exported checker and everything above can use.
 """
-
-from noisewright.claims.record import Condition as Condition
-
-__all__ = ["Condition"]

@@ -33,6 +33,7 @@ __all__ = [
     "upward",
 ]
 
+
 ROUNDINGS = {"up": ROUND_CEILING, "nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR}
 SLACK = {ROUND_CEILING: -1, ROUND_HALF_EVEN: 0, ROUND_FLOOR: 1}
 """In parts of 10^12: how much of a float is not shown, so that the float 0.1 is one tenth in either direction. A fraction has

@@ -44,6 +44,7 @@ __all__ = [
     "whose",
 ]
 
+
 PROTECTED = (
     "Protected means: a recipient of the release, whatever else they know, can change their odds between two possibilities by a "
     "limited factor only."

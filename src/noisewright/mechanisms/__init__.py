@@ -1,140 +1,81 @@
-"""Mechanisms, by what they protect: numbers, categories, places, and the oracles of local surveys.
-
-``registry.py`` has the address of each; ``from_certificate.py`` makes one again from its certificate.
-"""
+"""Mechanisms: constructors for numbers, categories and places, the registry of all, audits, and products."""
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.loading.doors import door
+from noisewright._utils.lazy import attach
 
 if TYPE_CHECKING:
-    from noisewright.mechanisms import categories as categories
-    from noisewright.mechanisms import laws as laws
-    from noisewright.mechanisms import numbers as numbers
-    from noisewright.mechanisms import oracles as oracles
-    from noisewright.mechanisms import places as places
-    from noisewright.mechanisms.arrow import arrow_array as arrow_array
-    from noisewright.mechanisms.arrow import arrow_cast as arrow_cast
-    from noisewright.mechanisms.arrow import arrow_scalar as arrow_scalar
-    from noisewright.mechanisms.arrow import numpy_array as numpy_array
-    from noisewright.mechanisms.auditing import MechanismAudit as MechanismAudit
-    from noisewright.mechanisms.auditing import Neighbours as Neighbours
-    from noisewright.mechanisms.auditing import audit as audit
-    from noisewright.mechanisms.categories.categorical import OverCategories as OverCategories
-    from noisewright.mechanisms.categories.categorical import discrete_certificate as discrete_certificate
-    from noisewright.mechanisms.categories.categorical import distinct_categories as distinct_categories
-    from noisewright.mechanisms.categories.exponential import exponential as exponential
-    from noisewright.mechanisms.categories.exponential import exponential_channel as exponential_channel
-    from noisewright.mechanisms.categories.fair import explicit_fair as explicit_fair
-    from noisewright.mechanisms.categories.fair import explicit_fair_channel as explicit_fair_channel
-    from noisewright.mechanisms.categories.finite import closest as closest
-    from noisewright.mechanisms.categories.finite import log_weights as log_weights
-    from noisewright.mechanisms.categories.finite import mechanism as mechanism
-    from noisewright.mechanisms.categories.realising import metric_realising as metric_realising
-    from noisewright.mechanisms.categories.realising import realising_channel as realising_channel
-    from noisewright.mechanisms.categories.response import draw_response as draw_response
-    from noisewright.mechanisms.categories.response import randomised_response as randomised_response
-    from noisewright.mechanisms.categories.response import response_channel as response_channel
-    from noisewright.mechanisms.categories.response import response_proof as response_proof
-    from noisewright.mechanisms.categories.selection import selection as selection
-    from noisewright.mechanisms.categories.uniform import uniform as uniform
-    from noisewright.mechanisms.foreign_columns import as_dtype as as_dtype
-    from noisewright.mechanisms.foreign_columns import in_kind as in_kind
-    from noisewright.mechanisms.from_certificate import channel_of as channel_of
+    from noisewright.mechanisms import categorical as categorical
+    from noisewright.mechanisms import numeric as numeric
+    from noisewright.mechanisms import spatial as spatial
+    from noisewright.mechanisms.categorical.exponential import explicit_fair as explicit_fair
+    from noisewright.mechanisms.categorical.exponential import exponential as exponential
+    from noisewright.mechanisms.categorical.exponential import metric_realising as metric_realising
+    from noisewright.mechanisms.categorical.exponential import uniform as uniform
+    from noisewright.mechanisms.categorical.frequency_oracle import unary_encoding as unary_encoding
+    from noisewright.mechanisms.categorical.local_hashing import local_hashing as local_hashing
+    from noisewright.mechanisms.categorical.randomised_response import randomised_response as randomised_response
+    from noisewright.mechanisms.categorical.selection import selection as selection
+    from noisewright.mechanisms.categorical.subset_selection import hadamard_response as hadamard_response
+    from noisewright.mechanisms.categorical.subset_selection import subset_selection as subset_selection
+    from noisewright.mechanisms.composite import OutputPerturbation as OutputPerturbation
+    from noisewright.mechanisms.composite import product as product
+    from noisewright.mechanisms.composite import sanitise as sanitise
     from noisewright.mechanisms.from_certificate import mechanism_of as mechanism_of
-    from noisewright.mechanisms.from_certificate import oracle_of as oracle_of
-    from noisewright.mechanisms.from_certificate import source_of as source_of
-    from noisewright.mechanisms.label_columns import EXTRA as EXTRA
-    from noisewright.mechanisms.label_columns import Form as Form
-    from noisewright.mechanisms.label_columns import Labels as Labels
-    from noisewright.mechanisms.label_columns import check_dense as check_dense
-    from noisewright.mechanisms.label_columns import counted_labels as counted_labels
-    from noisewright.mechanisms.label_columns import whole_numbers as whole_numbers
-    from noisewright.mechanisms.laws.worst_answer import worst_answer as worst_answer
-    from noisewright.mechanisms.losses import LOSSES as LOSSES
-    from noisewright.mechanisms.losses import check_loss as check_loss
-    from noisewright.mechanisms.losses import expected_loss as expected_loss
-    from noisewright.mechanisms.losses import named_errors as named_errors
-    from noisewright.mechanisms.numbers.additive import additive as additive
-    from noisewright.mechanisms.numbers.additive import check_scope as check_scope
-    from noisewright.mechanisms.numbers.additive import checked as checked
-    from noisewright.mechanisms.numbers.additive import choose_lattice as choose_lattice
-    from noisewright.mechanisms.numbers.additive import snap as snap
-    from noisewright.mechanisms.numbers.approximate import approximate_laplace as approximate_laplace
-    from noisewright.mechanisms.numbers.approximate import laplace_delta as laplace_delta
-    from noisewright.mechanisms.numbers.approximate import laplace_scale as laplace_scale
-    from noisewright.mechanisms.numbers.densities import audit_family as audit_family
-    from noisewright.mechanisms.numbers.densities import audit_locations as audit_locations
-    from noisewright.mechanisms.numbers.densities import laplace_density as laplace_density
-    from noisewright.mechanisms.numbers.densities import pair_delta as pair_delta
-    from noisewright.mechanisms.numbers.densities import pair_loss as pair_loss
-    from noisewright.mechanisms.numbers.gaussian import analytic_delta as analytic_delta
-    from noisewright.mechanisms.numbers.gaussian import analytic_sigma as analytic_sigma
-    from noisewright.mechanisms.numbers.gaussian import classical_sigma as classical_sigma
-    from noisewright.mechanisms.numbers.gaussian import gaussian as gaussian
-    from noisewright.mechanisms.numbers.geometric import check_range as check_range
-    from noisewright.mechanisms.numbers.geometric import geometric as geometric
-    from noisewright.mechanisms.numbers.laplace import laplace as laplace
-    from noisewright.mechanisms.numbers.snapped import snapped as snapped
-    from noisewright.mechanisms.numbers.snapped import snapped_laplace as snapped_laplace
-    from noisewright.mechanisms.numbers.snapped import unsnapped as unsnapped
-    from noisewright.mechanisms.numbers.staircase import staircase as staircase
-    from noisewright.mechanisms.numbers.staircase import staircase_density as staircase_density
-    from noisewright.mechanisms.numbers.truncated import binned_laplace as binned_laplace
-    from noisewright.mechanisms.numbers.truncated import continuous_loss as continuous_loss
-    from noisewright.mechanisms.numbers.truncated import geometric_to_laplace as geometric_to_laplace
-    from noisewright.mechanisms.numbers.truncated import grid_geometric as grid_geometric
-    from noisewright.mechanisms.numbers.truncated import grid_prior as grid_prior
-    from noisewright.mechanisms.numbers.truncated import lift as lift
-    from noisewright.mechanisms.numbers.truncated import loss_gap as loss_gap
-    from noisewright.mechanisms.numbers.truncated import require_lattice as require_lattice
-    from noisewright.mechanisms.numbers.truncated import smooth as smooth
-    from noisewright.mechanisms.numbers.truncated import smoothing_density as smoothing_density
-    from noisewright.mechanisms.numbers.truncated import truncated_laplace as truncated_laplace
-    from noisewright.mechanisms.oracles.hadamard import hadamard_response as hadamard_response
-    from noisewright.mechanisms.oracles.local_hashing import local_hashing as local_hashing
-    from noisewright.mechanisms.oracles.oracle import Oracle as Oracle
-    from noisewright.mechanisms.oracles.oracle import discrete_audit as discrete_audit
-    from noisewright.mechanisms.oracles.oracle import domain_json as domain_json
-    from noisewright.mechanisms.oracles.oracle import log_of as log_of
-    from noisewright.mechanisms.oracles.oracle import no_error as no_error
-    from noisewright.mechanisms.oracles.oracle import oracle_certificate as oracle_certificate
-    from noisewright.mechanisms.oracles.oracle import rare_variance as rare_variance
-    from noisewright.mechanisms.oracles.oracle import read_domain as read_domain
-    from noisewright.mechanisms.oracles.subset import subset_selection as subset_selection
-    from noisewright.mechanisms.oracles.unary import unary_encoding as unary_encoding
-    from noisewright.mechanisms.places.curves import curve as curve
-    from noisewright.mechanisms.places.geography import geo_laplace as geo_laplace
-    from noisewright.mechanisms.places.planar import noise_lattice as noise_lattice
-    from noisewright.mechanisms.places.planar import per_unit as per_unit
-    from noisewright.mechanisms.places.planar import planar_budget as planar_budget
-    from noisewright.mechanisms.places.planar import planar_laplace as planar_laplace
-    from noisewright.mechanisms.places.planar import planar_lattice as planar_lattice
-    from noisewright.mechanisms.places.planar import planar_moments as planar_moments
-    from noisewright.mechanisms.places.planar_geometric import planar_geometric as planar_geometric
-    from noisewright.mechanisms.places.remap import Grid as Grid
-    from noisewright.mechanisms.places.remap import Places as Places
-    from noisewright.mechanisms.places.remap import Polygon as Polygon
-    from noisewright.mechanisms.places.remap import as_remap as as_remap
-    from noisewright.mechanisms.places.vectors import product_laplace as product_laplace
-    from noisewright.mechanisms.places.vectors import spherical_laplace as spherical_laplace
-    from noisewright.mechanisms.places.vectors import spherical_noise as spherical_noise
-    from noisewright.mechanisms.products import ProductMechanism as ProductMechanism
-    from noisewright.mechanisms.products import product as product
-    from noisewright.mechanisms.products import product_channel as product_channel
-    from noisewright.mechanisms.proofs import PROOFS as PROOFS
-    from noisewright.mechanisms.proofs import ProofKind as ProofKind
-    from noisewright.mechanisms.registry import Entry as Entry
+    from noisewright.mechanisms.numeric.gaussian import gaussian as gaussian
+    from noisewright.mechanisms.numeric.geometric import geometric as geometric
+    from noisewright.mechanisms.numeric.laplace import approximate_laplace as approximate_laplace
+    from noisewright.mechanisms.numeric.laplace import laplace as laplace
+    from noisewright.mechanisms.numeric.staircase import snapped as snapped
+    from noisewright.mechanisms.numeric.staircase import snapped_laplace as snapped_laplace
+    from noisewright.mechanisms.numeric.staircase import staircase as staircase
+    from noisewright.mechanisms.numeric.truncated_laplace import truncated_laplace as truncated_laplace
     from noisewright.mechanisms.registry import build as build
-    from noisewright.mechanisms.registry import entries as entries
-    from noisewright.mechanisms.registry import foreign as foreign
-    from noisewright.mechanisms.registry import forget as forget
-    from noisewright.mechanisms.registry import names as names
-    from noisewright.mechanisms.registry import register as register
-    from noisewright.mechanisms.sanitised import OutputPerturbation as OutputPerturbation
-    from noisewright.mechanisms.sanitised import SanitisedDatabase as SanitisedDatabase
-    from noisewright.mechanisms.sanitised import neighbour_loss as neighbour_loss
-    from noisewright.mechanisms.sanitised import rounds_at_random as rounds_at_random
-    from noisewright.mechanisms.sanitised import sanitise as sanitise
+    from noisewright.mechanisms.spatial.curves import curve as curve
+    from noisewright.mechanisms.spatial.geographic import geo_laplace as geo_laplace
+    from noisewright.mechanisms.spatial.planar_geometric import planar_geometric as planar_geometric
+    from noisewright.mechanisms.spatial.planar_laplace import Grid as Grid
+    from noisewright.mechanisms.spatial.planar_laplace import Polygon as Polygon
+    from noisewright.mechanisms.spatial.planar_laplace import planar_laplace as planar_laplace
+    from noisewright.mechanisms.spatial.vectors import product_laplace as product_laplace
+    from noisewright.mechanisms.spatial.vectors import spherical_laplace as spherical_laplace
 else:
-    __getattr__, __dir__ = door(__name__)
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "Grid": "spatial.planar_laplace",
+            "OutputPerturbation": "composite",
+            "Polygon": "spatial.planar_laplace",
+            "approximate_laplace": "numeric.laplace",
+            "build": "registry",
+            "categorical": "categorical:",
+            "curve": "spatial.curves",
+            "explicit_fair": "categorical.exponential",
+            "exponential": "categorical.exponential",
+            "gaussian": "numeric.gaussian",
+            "geo_laplace": "spatial.geographic",
+            "geometric": "numeric.geometric",
+            "hadamard_response": "categorical.subset_selection",
+            "laplace": "numeric.laplace",
+            "local_hashing": "categorical.local_hashing",
+            "mechanism_of": "from_certificate",
+            "metric_realising": "categorical.exponential",
+            "numeric": "numeric:",
+            "planar_geometric": "spatial.planar_geometric",
+            "planar_laplace": "spatial.planar_laplace",
+            "product": "composite",
+            "product_laplace": "spatial.vectors",
+            "randomised_response": "categorical.randomised_response",
+            "sanitise": "composite",
+            "selection": "categorical.selection",
+            "snapped": "numeric.staircase",
+            "snapped_laplace": "numeric.staircase",
+            "spatial": "spatial:",
+            "spherical_laplace": "spatial.vectors",
+            "staircase": "numeric.staircase",
+            "subset_selection": "categorical.subset_selection",
+            "truncated_laplace": "numeric.truncated_laplace",
+            "unary_encoding": "categorical.frequency_oracle",
+            "uniform": "categorical.exponential",
+        },
+    )

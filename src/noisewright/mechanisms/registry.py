@@ -1,6 +1,6 @@
 """The registry: the address of every mechanism. The command line, policies and reports read it; nothing else lists them.
 
-An address is text such as ``"noisewright.mechanisms.numbers.laplace:ENTRY"``; the module is imported when its
+An address is text such as ``"noisewright.mechanisms.numeric.laplace:LAPLACE"``; the module is imported when its
 mechanism is first asked for. Therefore a higher domain registers without an import from here, and a third party's
 package does with an entry point in its ``pyproject.toml``::
 
@@ -11,24 +11,34 @@ package does with an entry point in its ``pyproject.toml``::
 'integer'
 >>> "geometric" in registry, "bogus" in registry
 (True, False)
+
+The checker proves all of them and knows nothing of this table. Functions are addresses, loaded when they are called.
+
+>>> PROOFS["response"].covers
+'both of its probabilities'
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.choices import did_you_mean
-from noisewright.core.errors import ParameterError
-from noisewright.core.loading.addresses import Addresses
-from noisewright.core.mechanism import Mechanism, Takes
+from noisewright._utils.lazy import Addresses
+from noisewright._utils.validation import did_you_mean
+from noisewright.base import Entry, Mechanism
+from noisewright.certificates.certificate import Certificate
+from noisewright.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from noisewright.channels.audit import Audit
+    from noisewright.guarantees import Guarantee
 
 __all__ = [
-    "Entry",
-    "Stated",
+    "PROOFS",
+    "ProofKind",
     "build",
     "entries",
     "foreign",
@@ -40,104 +50,52 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Stated:
-    """A number about public files that a certificate states, and how to compute it again from them."""
-
-    what: str
-    """Description in words."""
-    seconds: float
-    """About how long that takes on this machine."""
-    again: Callable[[], str]
-    """Computes it and says in words that it agrees; refused with a ``CertificateError`` where it does not."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A mechanism in the registry."""
-
-    name: str
-    """Name at the command line and in policies."""
-    make: Callable[..., Mechanism]
-    """Its constructor."""
-    takes: Takes
-    """Inputs and outputs."""
-    summary: str
-    """Purpose, in half a line."""
-    words: str
-    """Secrets, in words."""
-    rebuild: Callable[[Certificate], Mechanism] | None = None
-    """The mechanism behind a certificate of this name, which was proved; None: built by its kind of proof. See
-    :func:`~noisewright.mechanisms.from_certificate.mechanism_of`."""
-    stated: Callable[[Certificate], Stated | None] | None = None
-    """Function that describes the public files of a proved certificate of this name; None if it has none."""
-
-
-_PLACES = {
-    "numbers": {
-        "geometric": "geometric",
-        "laplace": "laplace",
-        "snapped-laplace": "snapped",
-        "staircase": "staircase",
-        "gaussian": "gaussian",
-        "approximate-laplace": "approximate",
-        "truncated-laplace": "truncated",
-    },
-    "categories": {
-        "randomised-response": "response",
-        "exponential": "exponential",
-        "selection": "selection",
-        "metric-realising": "realising",
-        "explicit-fair": "fair",
-        "uniform": "uniform",
-    },
-    "oracles": {
-        "unary-encoding": "unary",
-        "local-hashing": "local_hashing",
-        "subset-selection": "subset",
-        "hadamard-response": "hadamard",
-    },
-    "places": {
-        "planar-laplace": "planar",
-        "planar-geometric": "planar_geometric",
-        "geo-laplace": "geography",
-        "spherical-laplace": "vectors:SPHERICAL",
-        "product-laplace": "vectors:PRODUCT",
-        "curve": "curves",
-    },
-}
-
-_ABOVE = {
-    "exact-words": "text.words.choice:ENTRY",
-    "truncated-exponential-words": "text.words.choice:TRUNCATED_ENTRY",
-    "laplace-words": "text.words.noisy:LAPLACE_ENTRY",
-    "mahalanobis-words": "text.words.noisy:MAHALANOBIS_ENTRY",
-    "vickrey-words": "text.words.noisy:VICKREY_ENTRY",
-    "private-documents": "text.noisy_documents:ENTRY",
-    "lshrr": "matching.responses.hashed_vectors:ENTRY",
-    "hashed-sets": "matching.responses.set_answers:ENTRY",
-    "laplace-hash": "matching.responses.noisy_vectors:ENTRY",
-    "pixel-laplace": "images.pixels.laplace:ENTRY",
-    "pixel-exponential": "images.pixels.exponential:ENTRY",
-    "pixel-windows": "images.pixels.windows:ENTRY",
-    "faces": "images.hidden_faces:ENTRY",
-}
-"""Domains that build on this package."""
-
 ADDRESSES = Addresses(
     "noisewright.mechanisms",
     "mechanism",
     {
-        name: f"noisewright.mechanisms.{folder}.{place if ':' in place else place + ':ENTRY'}"
-        for folder, places in _PLACES.items()
-        for name, place in places.items()
-    }
-    | {name: f"noisewright.{place}" for name, place in _ABOVE.items()},
+        "geometric": "noisewright.mechanisms.numeric.geometric:ENTRY",
+        "laplace": "noisewright.mechanisms.numeric.laplace:LAPLACE",
+        "snapped-laplace": "noisewright.mechanisms.numeric.staircase:SNAPPED_LAPLACE",
+        "staircase": "noisewright.mechanisms.numeric.staircase:STAIRCASE",
+        "gaussian": "noisewright.mechanisms.numeric.gaussian:ENTRY",
+        "approximate-laplace": "noisewright.mechanisms.numeric.laplace:APPROXIMATE_LAPLACE",
+        "truncated-laplace": "noisewright.mechanisms.numeric.truncated_laplace:ENTRY",
+        "randomised-response": "noisewright.mechanisms.categorical.randomised_response:ENTRY",
+        "exponential": "noisewright.mechanisms.categorical.exponential:EXPONENTIAL",
+        "selection": "noisewright.mechanisms.categorical.selection:ENTRY",
+        "metric-realising": "noisewright.mechanisms.categorical.exponential:METRIC_REALISING",
+        "explicit-fair": "noisewright.mechanisms.categorical.exponential:EXPLICIT_FAIR",
+        "uniform": "noisewright.mechanisms.categorical.exponential:UNIFORM",
+        "unary-encoding": "noisewright.mechanisms.categorical.frequency_oracle:ENTRY",
+        "local-hashing": "noisewright.mechanisms.categorical.local_hashing:ENTRY",
+        "subset-selection": "noisewright.mechanisms.categorical.subset_selection:SUBSET_SELECTION",
+        "hadamard-response": "noisewright.mechanisms.categorical.subset_selection:HADAMARD_RESPONSE",
+        "planar-laplace": "noisewright.mechanisms.spatial.planar_laplace:ENTRY",
+        "planar-geometric": "noisewright.mechanisms.spatial.planar_geometric:ENTRY",
+        "geo-laplace": "noisewright.mechanisms.spatial.geographic:ENTRY",
+        "spherical-laplace": "noisewright.mechanisms.spatial.vectors:SPHERICAL",
+        "product-laplace": "noisewright.mechanisms.spatial.vectors:PRODUCT",
+        "curve": "noisewright.mechanisms.spatial.curves:ENTRY",
+        "exact-words": "noisewright.text.exponential_words:ENTRY",
+        "truncated-exponential-words": "noisewright.text.exponential_words:TRUNCATED_ENTRY",
+        "laplace-words": "noisewright.text.noisy_words:LAPLACE_ENTRY",
+        "mahalanobis-words": "noisewright.text.noisy_words:MAHALANOBIS_ENTRY",
+        "vickrey-words": "noisewright.text.noisy_words:VICKREY_ENTRY",
+        "private-documents": "noisewright.text.document_mechanism:ENTRY",
+        "lshrr": "noisewright.matching.mechanisms:LSHRR",
+        "hashed-sets": "noisewright.matching.mechanisms:HASHED_SETS",
+        "laplace-hash": "noisewright.matching.mechanisms:LAPLACE_HASH",
+        "pixel-laplace": "noisewright.images.pixel_noise:PIXEL_LAPLACE",
+        "pixel-exponential": "noisewright.images.pixel_noise:PIXEL_EXPONENTIAL",
+        "pixel-windows": "noisewright.images.windows:ENTRY",
+        "faces": "noisewright.images.faces.mechanism:ENTRY",
+    },
 )
 
 
 _WITHOUT_EPSILON = Addresses(
-    "noisewright.mechanisms.context", "mechanism", {"learned": "noisewright.learned.in_policies:ENTRY"}
+    "noisewright.mechanisms.context", "mechanism", {"learned": "noisewright.learning.policy_mechanism:ENTRY"}
 )
 """Entries that change columns without an epsilon: policies accept them by name, and no list of mechanisms has them."""
 
@@ -205,3 +163,63 @@ def without_epsilon() -> list[str]:
 def names() -> list[str]:
     """All registered names, in alphabetical order."""
     return sorted(registry)
+
+
+# Proofs -------------------------------------------------------------------------------------------------------------------
+#
+# The kinds of proof, one line each: subject, construction of the mechanism from the certificate, audit.
+
+
+@dataclass(frozen=True)
+class ProofKind:
+    """A kind of proof."""
+
+    name: str
+    covers: str
+    """Statement that is proved, in words."""
+    rebuilder: str | None = None
+    """The address of a function from a certificate to its mechanism, where the proof and the labels say all about it."""
+    auditor: str | None = None
+    """The address of a function from proof, distances and guarantee to the smallest epsilon."""
+
+    def rebuild(self, certificate: Certificate) -> Mechanism | None:
+        """The mechanism behind a proved certificate; None if the proof alone does not determine it."""
+        return None if self.rebuilder is None else _at(self.rebuilder)(certificate)
+
+    def audit(self, proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
+        """The smallest epsilon of the subject of such a proof; None if the proof alone does not determine it."""
+        return None if self.auditor is None else _at(self.auditor)(proof, distances, promise)
+
+
+def _at(address: str) -> Any:
+    module, _, name = address.partition(":")
+    return getattr(import_module(module), name)
+
+
+PROOFS: Mapping[str, ProofKind] = {
+    kind.name: kind
+    for kind in (
+        ProofKind("table", "every entry of its table", "noisewright.mechanisms.from_certificate:table_mechanism"),
+        ProofKind(
+            "response", "both of its probabilities", "noisewright.mechanisms.from_certificate:response_mechanism"
+        ),
+        ProofKind("chances", "every chance of its device", "noisewright.mechanisms.from_certificate:chances_mechanism"),
+        ProofKind(
+            "law",
+            "the law of its noise",
+            "noisewright.mechanisms.from_certificate:law_mechanism",
+            "noisewright.mechanisms.audit:law_audit",
+        ),
+        ProofKind("planar", "the law of its noise in the plane"),
+        ProofKind(
+            "ranged", "the law of its outputs within their range", auditor="noisewright.mechanisms.audit:ranged_audit"
+        ),
+        ProofKind("half line", "the law of its outputs on a half line"),
+        ProofKind("weights", "the bounds of its weights"),
+        ProofKind("constant", "an output that never depends on the secret"),
+        ProofKind("words", "the law of its choice of words"),
+        ProofKind(
+            "product", "every one of its independent parts", "noisewright.mechanisms.from_certificate:product_mechanism"
+        ),
+    )
+}

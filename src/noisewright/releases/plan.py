@@ -1,11 +1,11 @@
-r"""Plans: guarantee, privacy cost and accuracy of a release, before anything is sampled.
+"""Plans: guarantee, privacy cost and accuracy of a release, before anything is sampled.
 
 The privacy cost of a release is the sum of the privacy costs of its columns and answers: whatever is published about
 one unit composes. It is stated between *neighbours*, two tables that differ in the data of one unit, by at most the
 protected distance in each column. :attr:`Plan.between` says that in words, and no epsilon is shown without it.
 
 >>> import pyarrow as pa
->>> from noisewright.releases.policy.policy import as_policy
+>>> from noisewright.policy.policy import as_policy
 >>> policy = as_policy({"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [
 ...     {"name": "smoker", "mechanism": "randomised-response", "categories": [True, False], "epsilon": 1},
 ...     {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": "1/2"}]})
@@ -26,21 +26,22 @@ from typing import Any
 import pyarrow as pa
 
 from noisewright.claims import phrases, totals
-from noisewright.core.errors import GuaranteeError, ParameterError
-from noisewright.core.exact import as_fraction, figure, float_down, float_up, percent, upward
-from noisewright.core.guarantee import Guarantee
-from noisewright.core.metrics.bags import Neighbours
-from noisewright.core.resource import Resource
-from noisewright.core.verdict import card
+from noisewright.claims.figures import figure, float_down, float_up, percent, upward
+from noisewright.columns.registry import visible_type
+from noisewright.exceptions import GuaranteeError, ParameterError
+from noisewright.guarantees import Guarantee, card
 from noisewright.mechanisms.registry import registry
-from noisewright.releases.columns.plan import ColumnPlan, compile_column
-from noisewright.releases.columns.types import check_stated, used_columns
-from noisewright.releases.kinds.kept import visible_type
-from noisewright.releases.policy.policy import Order, Policy
-from noisewright.releases.queries.compile import QueryPlan, compile_query
-from noisewright.releases.queries.readable import error_beside
+from noisewright.metrics.composite import Neighbours
+from noisewright.numerics.exact import as_fraction
+from noisewright.planning.column_plan import ColumnPlan, compile_column
+from noisewright.planning.columns import check_stated, used_columns
+from noisewright.policy.policy import Order, Policy
+from noisewright.queries.answers import QueryPlan, error_beside
+from noisewright.queries.compile import compile_query
+from noisewright.resources import Resource
 
 __all__ = ["LARGE_EPSILON", "BudgetLeft", "Plan", "left_over", "listed", "make_plan", "solve", "title"]
+
 
 NO_EPSILON = "no epsilon is claimed"
 LARGE_EPSILON = 10
@@ -74,7 +75,7 @@ class BudgetLeft:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that is decided before the first draw; build it with :func:`~noisewright.releases.planning.plan`."""
+    """Everything that is decided before the first draw; build it with :func:`~noisewright.releases.release.plan`."""
 
     policy: Policy
     columns: tuple[ColumnPlan, ...]

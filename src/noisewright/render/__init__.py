@@ -1,16 +1,23 @@
-"""Layouts of claims: the short line, the full sentence, the parts of a release. The words are in :mod:`noisewright.claims`."""
+"""What people read: sentences of claims, and the parts of pages in HTML and on the terminal."""
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.loading.doors import door
+from noisewright._utils.lazy import attach
 
 if TYPE_CHECKING:
-    from noisewright.render.audit import audit_meaning as audit_meaning
-    from noisewright.render.audit import smallest as smallest
-    from noisewright.render.mechanism import meaning as meaning
-    from noisewright.render.mechanism import promised as promised
-    from noisewright.render.mechanism import short as short
-    from noisewright.render.release import part_pair as part_pair
-    from noisewright.render.release import part_sentence as part_sentence
+    from noisewright.render.claims import audit_meaning as audit_meaning
+    from noisewright.render.claims import meaning as meaning
+    from noisewright.render.claims import part_pair as part_pair
+    from noisewright.render.claims import short as short
+    from noisewright.render.claims import smallest as smallest
 else:
-    __getattr__, __dir__ = door(__name__)
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "audit_meaning": "claims",
+            "meaning": "claims",
+            "part_pair": "claims",
+            "short": "claims",
+            "smallest": "claims",
+        },
+    )

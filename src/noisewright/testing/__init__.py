@@ -1,21 +1,21 @@
-"""Conformance suites: what every mechanism and every kind of column must satisfy, ours and anyone's.
-
-A failed check raises :class:`ConformanceError`, which names the check and its findings.
-"""
+"""For authors of mechanisms and column types: whether one keeps what others rely on."""
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.loading.doors import door
+from noisewright._utils.lazy import attach
 
 if TYPE_CHECKING:
-    from noisewright.testing.entries import LARGEST_PLAN as LARGEST_PLAN
-    from noisewright.testing.entries import check_entry as check_entry
-    from noisewright.testing.kinds import check_kind as check_kind
+    from noisewright.testing.mechanisms import ConformanceError as ConformanceError
     from noisewright.testing.mechanisms import check_mechanism as check_mechanism
-    from noisewright.testing.report import Check as Check
-    from noisewright.testing.report import ConformanceError as ConformanceError
-    from noisewright.testing.report import Report as Report
-    from noisewright.testing.report import require as require
-    from noisewright.testing.report import run as run
+    from noisewright.testing.plugins import check_entry as check_entry
+    from noisewright.testing.plugins import check_kind as check_kind
 else:
-    __getattr__, __dir__ = door(__name__)
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "ConformanceError": "mechanisms",
+            "check_entry": "plugins",
+            "check_kind": "plugins",
+            "check_mechanism": "mechanisms",
+        },
+    )

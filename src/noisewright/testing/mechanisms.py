@@ -1,4 +1,4 @@
-r"""Conformance suite of mechanisms: requirements for every one, ours and anyone's.
+"""Findings of a conformance suite: the checks that were passed, those that do not apply, and the error of one that failed.
 
 >>> import noisewright as nw
 >>> from noisewright.testing import check_mechanism
@@ -19,14 +19,17 @@ import multiprocessing
 import pickle
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.stats import chi2
 
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import (
+from noisewright.base import Mechanism
+from noisewright.certificates.certificate import Certificate
+from noisewright.channels.channel import Channel
+from noisewright.claims.figures import upward
+from noisewright.exceptions import (
     DataError,
     GuaranteeError,
     NoChannelError,
@@ -34,13 +37,50 @@ from noisewright.core.errors import (
     NoLossError,
     ParameterError,
 )
-from noisewright.core.exact import upward
-from noisewright.core.mechanism import Mechanism
-from noisewright.core.metrics.metric import Metric
-from noisewright.mechanisms.auditing import audit
-from noisewright.testing.report import Check, ConformanceError, Report, require, run
+from noisewright.mechanisms.audit import audit
+from noisewright.metrics.base import Metric
 
-__all__ = ["check_mechanism"]
+__all__ = ["Check", "ConformanceError", "Report", "check_mechanism", "require", "run"]
+
+
+Check = tuple[str, Callable[[], str | None]]
+"""A check by its name; it gives None, or the reason why it does not apply, and raises where it fails."""
+
+
+class ConformanceError(AssertionError):
+    """A mechanism, or a kind of column, does not keep the guarantees of its protocol."""
+
+
+@dataclass
+class Report:
+    """The checks that were passed, and those that do not apply with the reason."""
+
+    passed: list[str] = field(default_factory=list)
+    not_applicable: dict[str, str] = field(default_factory=dict)
+
+
+def run(checks: Sequence[Check]) -> Report:
+    """Make all checks, in order."""
+    report = Report()
+    for name, check in checks:
+        reason = check()
+        if reason is None:
+            report.passed.append(name)
+        else:
+            report.not_applicable[name] = reason
+    return report
+
+
+def require(condition: bool, message: str) -> None:
+    """Fail a check unless the condition holds."""
+    if not condition:
+        raise ConformanceError(message)
+
+
+# Mechanisms ---------------------------------------------------------------------------------------------------------------
+#
+# Conformance suite of mechanisms: requirements for every one, ours and anyone's.
+
 
 ERROR_RATE = 1e-8
 CHILD_SECONDS = 60
@@ -59,8 +99,8 @@ def check_mechanism(
     """Run every check and return the report.
 
     ``secrets`` are values the mechanism takes (a few, or all); ``unknown`` are values it must refuse without showing them;
-    ``refused`` are calls with bad parameters that must raise :class:`~noisewright.core.errors.ParameterError`, or
-    :class:`~noisewright.core.errors.GuaranteeError` where a channel does not have the guarantee that is requested.
+    ``refused`` are calls with bad parameters that must raise :class:`~noisewright.exceptions.ParameterError`, or
+    :class:`~noisewright.exceptions.GuaranteeError` where a channel does not have the guarantee that is requested.
     """
     chosen = list(secrets)
     checks: list[Check] = [

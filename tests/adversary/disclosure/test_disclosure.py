@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisewright.adversary.disclosure import SuppressedTable, anonymity, link, rank_swapped, rounded
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.attacks import SuppressedTable, anonymity, link, rank_swapped, rounded
+from noisewright.exceptions import DataError, ParameterError
 
 VALUES = st.sampled_from(["a", "b", None])
 ROWS = st.lists(st.tuples(VALUES, st.integers(0, 2)), min_size=1, max_size=12)

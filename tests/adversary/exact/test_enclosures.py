@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.adversary.exact.enclosures import Enclosure
+from noisewright.numerics.exact import Enclosure
 
 fractions = st.fractions(min_value=-50, max_value=50, max_denominator=10**6)
 positive = st.fractions(min_value=Fraction(1, 10**6), max_value=50, max_denominator=10**6)

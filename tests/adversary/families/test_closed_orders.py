@@ -11,9 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.adversary.families.closed_privacy import closed_private, member_distances
-from noisewright.adversary.families.closed_refinement import closed_margin, closed_post_processing, closed_refined
-from noisewright.adversary.families.families import (
+from noisewright.exceptions import ChannelError, ParameterError
+from noisewright.guarantees import EXACT, FAILS, UNDECIDED, WITHIN
+from noisewright.qif.refinement.closed_forms import (
+    closed_margin,
+    closed_post_processing,
+    closed_private,
+    closed_refined,
+    member_distances,
+)
+from noisewright.qif.refinement.families import (
     FAMILIES,
     exponential_family,
     from_callable,
@@ -21,8 +28,6 @@ from noisewright.adversary.families.families import (
     over_truncated_family,
     response_family,
 )
-from noisewright.core.errors import ChannelError, ParameterError
-from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
 
 factors = st.fractions(min_value=Fraction(1, 30), max_value=Fraction(29, 30), max_denominator=30)
 sizes = st.integers(2, 6)

@@ -10,25 +10,27 @@ import family_support as oracle
 import numpy as np
 import pytest
 
-from noisewright.adversary.families.closed_privacy import closed_private
-from noisewright.adversary.families.closed_refinement import closed_margin, closed_post_processing, closed_refined
-from noisewright.adversary.families.families import (
+from noisewright.channels.channel import Channel
+from noisewright.guarantees import EXACT, FAILS
+from noisewright.metrics.sensitivity import closure
+from noisewright.qif.refinement.average_case import average_refined
+from noisewright.qif.refinement.closed_forms import (
+    closed_margin,
+    closed_post_processing,
+    closed_private,
+    closed_refined,
+)
+from noisewright.qif.refinement.families import (
     FAMILIES,
     exponential_family,
     geometric_family,
     over_truncated_family,
     response_family,
 )
-from noisewright.adversary.orders.average import average_refined
-from noisewright.adversary.orders.max_case import max_refined
-from noisewright.adversary.orders.privacy import privacy_refined
-from noisewright.adversary.replacement.hexagon import hexagon
-from noisewright.adversary.replacement.joins import max_join, max_meet
-from noisewright.adversary.replacement.privacy_lattice import privacy_join, privacy_meet
-from noisewright.adversary.replacement.replacement import may_replace, safe_replacement
-from noisewright.core.channels.channel import Channel
-from noisewright.core.metrics.spaces import closure
-from noisewright.core.verdict import EXACT, FAILS
+from noisewright.qif.refinement.lattice import hexagon, max_join, max_meet, privacy_join, privacy_meet
+from noisewright.qif.refinement.max_case import max_refined
+from noisewright.qif.refinement.privacy import privacy_refined
+from noisewright.qif.refinement.replacement import may_replace, safe_replacement
 
 G = geometric_family.member(decay="1/2", size=3)
 R = response_family.member(decay="1/3", size=3)

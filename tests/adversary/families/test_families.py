@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.adversary.families.decay import Decay
-from noisewright.adversary.families.families import (
+from noisewright.exceptions import ChannelError, ParameterError
+from noisewright.qif.refinement.families import (
     FAMILIES,
+    Decay,
     as_family,
     as_member,
     exponential_family,
@@ -24,7 +25,6 @@ from noisewright.adversary.families.families import (
     over_truncated_family,
     response_family,
 )
-from noisewright.core.errors import ChannelError, ParameterError
 
 factors = st.fractions(min_value=Fraction(1, 40), max_value=Fraction(39, 40), max_denominator=40)
 sizes = st.integers(2, 7)

@@ -11,10 +11,10 @@ from adversary_support import seeds
 from hypothesis import given
 
 import noisewright as nw
-from noisewright.adversary.inference.correlation import Correlation, dalenius_vulnerability
-from noisewright.adversary.measures.vulnerability import posterior_vulnerability
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.attacks.correlation import Correlation, dalenius_vulnerability
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.qif.vulnerability import posterior_vulnerability
 
 
 def random_pair(seed: int) -> tuple[Correlation, Channel]:
@@ -38,7 +38,7 @@ def test_it_is_the_vulnerability_of_pairs_under_the_channel_that_ignores_z(seed:
     pi, channel = random_pair(seed)
     pairs = [(z, x) for z in pi.secrets for x in pi.inputs]
     ignoring = channel.after(lambda pair: pair[1], pairs)
-    gain = nw.adversary.measures.gallery.partition(pairs, lambda pair: pair[0])
+    gain = nw.qif.gains.partition(pairs, lambda pair: pair[0])
     expected = posterior_vulnerability(pi.joint.ravel().tolist(), ignoring, gain)
     assert dalenius_vulnerability(pi, channel) == pytest.approx(expected, abs=1e-12)
 
@@ -67,7 +67,7 @@ def test_post_processing_never_tells_more(seed: int) -> None:
 def test_a_gain_is_on_the_secrets_of_the_correlation() -> None:
     pi = Correlation([[0.2, 0.1], [0.1, 0.2], [0.2, 0.2]], "abc", [0, 1])
     channel = Channel.identity([0, 1])
-    blocks = nw.adversary.measures.gallery.partition("abc", [{"a", "b"}, {"c"}])
+    blocks = nw.qif.gains.partition("abc", [{"a", "b"}, {"c"}])
     assert dalenius_vulnerability(pi, channel, blocks) == pytest.approx(0.6)
     with pytest.raises(ParameterError):
         dalenius_vulnerability(pi, channel, np.ones((2, 2)))

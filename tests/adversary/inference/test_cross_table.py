@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.adversary.inference.cross_table import CrossTable, cross_table
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.attacks.correlation import CrossTable, cross_table
+from noisewright.exceptions import DataError, ParameterError
 
 SECRET = "Zebulon-7"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import noisewright as nw
-from noisewright.adversary.inference.correlation import Correlation
-from noisewright.core.errors import MetricError
-from noisewright.estimation.transport import kantorovich
+from noisewright.attacks.correlation import Correlation
+from noisewright.estimation.comparison import kantorovich
+from noisewright.exceptions import MetricError
 
 TABLE = {"town": ["Hinxworth", "York", "York"], "age": [17, 2, 2]}
 OTHERS = nw.metrics.Table([[0, 1], [1, 0]], ["a", "b"])

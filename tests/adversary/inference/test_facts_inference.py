@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.adversary.inference.correlation import Correlation, dalenius_vulnerability
-from noisewright.adversary.inference.loss_and_accuracy import accuracy, inference, privacy_loss
-from noisewright.adversary.inference.new_row import NewRow
-from noisewright.adversary.inference.tally import TallySurvey, noisy_tally, randomised_tally
-from noisewright.adversary.orders.average import average_refined
-from noisewright.core.metrics.metric import Hamming
-from noisewright.core.verdict import EXACT, FAILS
+from noisewright.attacks.correlation import Correlation, dalenius_vulnerability
+from noisewright.attacks.inferential_privacy import accuracy, inference, privacy_loss
+from noisewright.attacks.local_and_central import TallySurvey, noisy_tally, randomised_tally
+from noisewright.attacks.new_row import NewRow
+from noisewright.guarantees import EXACT, FAILS
+from noisewright.metrics.base import Hamming
+from noisewright.qif.refinement.average_case import average_refined
 
 STATES = [(0, 0), (1, 0), (0, 1), (1, 1)]
 FIRST = {state: state[0] for state in STATES}

@@ -8,19 +8,23 @@ from adversary_support import seeds
 from hypothesis import given
 
 import noisewright as nw
-from noisewright.adversary.inference.correlation import Correlation, dalenius_vulnerability
-from noisewright.adversary.inference.insensitive import (
+from noisewright.attacks.correlation import Correlation, dalenius_vulnerability
+from noisewright.attacks.inferential_privacy import (
+    accuracy,
     focus,
+    guess,
+    guess_through,
+    inference,
     insensitive,
     placements,
+    privacy_loss,
     secrecy_focussed,
     utility_focussed,
 )
-from noisewright.adversary.inference.loss_and_accuracy import accuracy, guess, guess_through, inference, privacy_loss
-from noisewright.adversary.orders.average import average_refined
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.core.verdict import EXACT, FAILS, WITHIN
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import ParameterError
+from noisewright.guarantees import EXACT, FAILS, WITHIN
+from noisewright.qif.refinement.average_case import average_refined
 
 
 @given(seeds)

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import noisewright as nw
-from noisewright.adversary.inference._binomial import TAIL, binomial, sum_of
-from noisewright.adversary.inference.correlation import Correlation
-from noisewright.adversary.inference.cross_table import CrossTable
-from noisewright.adversary.inference.new_row import NewRow
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.attacks.correlation import Correlation, CrossTable
+from noisewright.attacks.new_row import TAIL, NewRow, binomial, sum_of
+from noisewright.exceptions import DataError, ParameterError
 
 tables = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=5)
 epsilons = st.floats(0.05, 8)

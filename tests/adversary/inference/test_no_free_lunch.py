@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.adversary.inference.correlation import dalenius_vulnerability
-from noisewright.adversary.inference.no_free_lunch import (
+from noisewright.attacks.correlation import dalenius_vulnerability
+from noisewright.attacks.inferential_privacy import (
     check_promise,
     check_secrecy_focussed,
     check_utility_focussed,
     smallest_promise,
 )
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.core.metrics.metric import Discrete, Line, Table
-from noisewright.core.verdict import EXACT, FAILS, WITHIN
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import ParameterError
+from noisewright.guarantees import EXACT, FAILS, WITHIN
+from noisewright.metrics.base import Discrete, Line, Table
 
 
 def random_channel(rng: np.random.Generator, n: int) -> Channel:
@@ -199,7 +199,7 @@ def test_the_leaking_secret_tells_the_farthest_inputs_apart() -> None:
 
 
 def test_inputs_of_a_very_large_channel_are_told_apart_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noisewright.adversary.inference.no_free_lunch.MOST_COMPARED", 0)
+    monkeypatch.setattr("noisewright.attacks.inferential_privacy.MOST_COMPARED", 0)
     matrix = [[0.5, 0.5], [0.6, 0.4], [0.1, 0.9]]
     found = check_utility_focussed(Channel(matrix)).evidence
     assert found.correlation.inputs == (1, 2)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.adversary.inference.correlation import Correlation
-from noisewright.adversary.inference.tally import TallySurvey, noisy_tally, randomised_tally
-from noisewright.adversary.orders.average import average_refined
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.core.metrics.metric import Hamming, Line
-from noisewright.core.verdict import EXACT, FAILS
+from noisewright.attacks.correlation import Correlation
+from noisewright.attacks.local_and_central import TallySurvey, noisy_tally, randomised_tally
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import ParameterError
+from noisewright.guarantees import EXACT, FAILS
+from noisewright.metrics.base import Hamming, Line
+from noisewright.qif.refinement.average_case import average_refined
 
 truths = st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50)
 

@@ -11,10 +11,10 @@ from adversary_support import random_case, seeds, truncated_geometric
 from hypothesis import given
 
 import noisewright as nw
-from noisewright.adversary.measures.beliefs import largest_growth, odds_change, revealing_prior
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoisewrightError
-from noisewright.core.metrics.metric import Discrete, Euclidean, Line, Table
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import NoisewrightError
+from noisewright.metrics.base import Discrete, Euclidean, Line, Table
+from noisewright.qif.beliefs import largest_growth, odds_change, revealing_prior
 
 close = pytest.approx
 NOISY = Channel([[0.9, 0.1], [0.1, 0.9]], inputs=["well", "ill"])

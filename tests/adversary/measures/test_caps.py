@@ -11,12 +11,12 @@ from adversary_support import random_case, seeds, truncated_geometric
 from hypothesis import given
 
 import noisewright as nw
-from noisewright.adversary.measures.caps import leakage_caps, promise_cap, success_cap
-from noisewright.adversary.measures.gallery import Gain
-from noisewright.adversary.measures.vulnerability import leakage, posterior_vulnerability
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoisewrightError
-from noisewright.core.metrics.metric import Discrete, Line, Table
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import NoisewrightError
+from noisewright.metrics.base import Discrete, Line, Table
+from noisewright.qif.gains import Gain
+from noisewright.qif.max_case import leakage_caps, promise_cap, success_cap
+from noisewright.qif.vulnerability import leakage, posterior_vulnerability
 
 close = pytest.approx
 

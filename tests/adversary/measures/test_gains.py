@@ -10,7 +10,12 @@ import pytest
 from adversary_support import by_hand, random_case, seeds
 from hypothesis import given
 
-from noisewright.adversary.measures.gallery import (
+from noisewright.channels.channel import Channel
+from noisewright.design.named_losses import absolute, property_loss
+from noisewright.design.utility import posterior_loss, prior_loss
+from noisewright.exceptions import MetricError, NoisewrightError, ParameterError
+from noisewright.metrics.base import Discrete, Line, Table
+from noisewright.qif.gains import (
     Gain,
     as_gain,
     from_callable,
@@ -22,12 +27,7 @@ from noisewright.adversary.measures.gallery import (
     property_gain,
     to_loss,
 )
-from noisewright.adversary.measures.vulnerability import leakage, posterior_vulnerability, prior_vulnerability
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import MetricError, NoisewrightError, ParameterError
-from noisewright.core.metrics.metric import Discrete, Line, Table
-from noisewright.optimality.evaluate import posterior_loss, prior_loss
-from noisewright.optimality.losses.gallery import absolute, property_loss
+from noisewright.qif.vulnerability import leakage, posterior_vulnerability, prior_vulnerability
 
 close = pytest.approx
 

@@ -9,11 +9,11 @@ import pytest
 from adversary_support import random_case, seeds
 from hypothesis import given
 
-from noisewright.adversary.measures.caps import leakage_caps
-from noisewright.adversary.measures.gallery import Gain, partition, property_gain
-from noisewright.adversary.measures.hiding import hiding, hiding_and_revealing, revealing
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoisewrightError
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import NoisewrightError
+from noisewright.qif.beliefs import hiding, hiding_and_revealing, revealing
+from noisewright.qif.gains import Gain, partition, property_gain
+from noisewright.qif.max_case import leakage_caps
 
 close = pytest.approx
 TOPICS = [{"a", "b"}, {"c", "d"}]

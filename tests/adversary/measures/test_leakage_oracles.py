@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from adversary_support import cases
 
-from noisewright.adversary.measures.gallery import Gain, property_gain
-from noisewright.adversary.measures.uncertainty import uncertainty
-from noisewright.adversary.measures.vulnerability import (
+from noisewright.design.loss import Loss
+from noisewright.qif.gains import Gain, property_gain
+from noisewright.qif.vulnerability import (
     bayes_capacity,
     leakage,
     posterior_vulnerability,
     prior_vulnerability,
+    uncertainty,
 )
-from noisewright.optimality.losses.gallery import Loss
 
 qif = pytest.importorskip("qif")
 close = pytest.approx

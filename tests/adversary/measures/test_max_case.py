@@ -10,12 +10,12 @@ import pytest
 from adversary_support import random_case, seeds, truncated_geometric
 from hypothesis import given
 
-from noisewright.adversary.measures.gallery import Gain
-from noisewright.adversary.measures.max_case import d_leakage, d_vulnerability, max_vulnerability, quasi_convex
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoisewrightError
-from noisewright.core.metrics.metric import Discrete, Line, Metric, Table
-from noisewright.core.verdict import FAILS, UNDECIDED
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import NoisewrightError
+from noisewright.guarantees import FAILS, UNDECIDED
+from noisewright.metrics.base import Discrete, Line, Metric, Table
+from noisewright.qif.gains import Gain
+from noisewright.qif.max_case import d_leakage, d_vulnerability, max_vulnerability, quasi_convex
 
 close = pytest.approx
 

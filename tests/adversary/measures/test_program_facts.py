@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import noisewright as nw
-from noisewright.adversary.measures.vulnerability import posterior_vulnerability
+from noisewright.qif.vulnerability import posterior_vulnerability
 
 PROGRAMS = {
     "multiple of 8": (lambda x: x if x % 8 == 0 else "no", lambda bits: Fraction(2 ** (bits - 3) + 1, 2**bits)),

@@ -10,12 +10,11 @@ import pytest
 from adversary_support import random_case, seeds
 from hypothesis import given
 
-from noisewright.adversary.measures.uncertainty import bayes_risk, guessing, shannon, uncertainty
-from noisewright.adversary.measures.vulnerability import leakage
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoisewrightError
-from noisewright.optimality.evaluate import posterior_loss
-from noisewright.optimality.losses.gallery import absolute
+from noisewright.channels.channel import Channel
+from noisewright.design.named_losses import absolute
+from noisewright.design.utility import posterior_loss
+from noisewright.exceptions import NoisewrightError
+from noisewright.qif.vulnerability import bayes_risk, guessing, leakage, shannon, uncertainty
 
 close = pytest.approx
 NOISY = Channel([[0.9, 0.1], [0.1, 0.9]])

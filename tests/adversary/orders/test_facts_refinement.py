@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 from refinement_support import exponential, floats, geometric, product, response, rows, worth
 
-from noisewright.adversary.exact.channels import read
-from noisewright.adversary.orders.average import average_refined
-from noisewright.adversary.orders.compare import compare
-from noisewright.adversary.orders.deficiency import deficiency, shortfall
-from noisewright.adversary.orders.max_case import hull_shortfall, max_refined
-from noisewright.adversary.orders.privacy import metric_refined, privacy_refined
-from noisewright.adversary.orders.projection import project
-from noisewright.core.channels.channel import Channel
-from noisewright.core.metrics.metric import Line, Table
-from noisewright.core.verdict import EXACT, FAILS
+from noisewright.channels.channel import Channel
+from noisewright.guarantees import EXACT, FAILS
+from noisewright.metrics.base import Line, Table
+from noisewright.qif.refinement.average_case import average_refined, project
+from noisewright.qif.refinement.compare import compare
+from noisewright.qif.refinement.exact_channel import read
+from noisewright.qif.refinement.max_case import hull_shortfall, max_refined
+from noisewright.qif.refinement.privacy import metric_refined, privacy_refined
+from noisewright.qif.refinement.reduced_channel import deficiency, shortfall
 
 C1 = rows("1/2 0 1/2; 0 1/2 1/2; 1/2 1/2 0")
 C2 = rows("1/2 0 0 1/2; 0 1/2 1/2 0; 1/2 1/2 0 0")

@@ -14,27 +14,25 @@ from hypothesis import strategies as st
 from refinement_support import Rows, product, random_rows, rows, worth
 
 import noisewright as nw
-from noisewright.adversary.exact.channels import read
-from noisewright.adversary.families.families import (
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import ParameterError
+from noisewright.guarantees import EXACT, FAILS, UNDECIDED, WITHIN
+from noisewright.qif.refinement.average_case import average_refined, project
+from noisewright.qif.refinement.compare import Comparison, compare
+from noisewright.qif.refinement.decisions import neighbours
+from noisewright.qif.refinement.exact_channel import read
+from noisewright.qif.refinement.families import (
     exponential_family,
     from_callable,
     geometric_family,
     over_truncated_family,
     response_family,
 )
-from noisewright.adversary.families.neighbours import neighbours
-from noisewright.adversary.orders.average import average_refined
-from noisewright.adversary.orders.compare import Comparison, compare
-from noisewright.adversary.orders.max_case import max_refined
-from noisewright.adversary.orders.privacy import metric_refined, privacy_refined
-from noisewright.adversary.orders.projection import project
-from noisewright.adversary.replacement.hasse import hasse
-from noisewright.adversary.replacement.replacement import safe_replacement
-from noisewright.adversary.replacement.table import replacement_table
-from noisewright.adversary.witness import GainWitness, PosteriorWitness
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
+from noisewright.qif.refinement.lattice import hasse
+from noisewright.qif.refinement.max_case import max_refined
+from noisewright.qif.refinement.privacy import metric_refined, privacy_refined
+from noisewright.qif.refinement.replacement import replacement_table, safe_replacement
+from noisewright.qif.refinement.witness import GainWitness, PosteriorWitness
 
 FLAT = rows("1/2 1/2; 1/2 1/2")
 

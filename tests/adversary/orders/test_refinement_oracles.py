@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from refinement_support import Rows, floats, product, random_rows, worth
 
-from noisewright.adversary.orders.average import average_refined
-from noisewright.adversary.orders.compare import compare
-from noisewright.adversary.orders.deficiency import shortfall
-from noisewright.adversary.orders.max_case import max_refined
-from noisewright.adversary.orders.privacy import privacy_refined
-from noisewright.core.channels.channel import Channel
-from noisewright.core.verdict import EXACT, FAILS, UNDECIDED
+from noisewright.channels.channel import Channel
+from noisewright.guarantees import EXACT, FAILS, UNDECIDED
+from noisewright.qif.refinement.average_case import average_refined
+from noisewright.qif.refinement.compare import compare
+from noisewright.qif.refinement.max_case import max_refined
+from noisewright.qif.refinement.privacy import privacy_refined
+from noisewright.qif.refinement.reduced_channel import shortfall
 
 qif = pytest.importorskip("qif")
 

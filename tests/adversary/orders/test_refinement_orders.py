@@ -13,23 +13,23 @@ from hypothesis import strategies as st
 from refinement_support import Rows, exponential, floats, geometric, product, random_rows, response, rows, worth
 
 import noisewright as nw
-from noisewright.adversary.exact.channels import read
-from noisewright.adversary.exact.nearest import distance_to_hull
-from noisewright.adversary.exact.program import cone, stochastic
-from noisewright.adversary.exact.solution import enclose
-from noisewright.adversary.orders._columns import post_processing, quick_post_processing, reduce_columns
-from noisewright.adversary.orders._roc import better_test, curtain, curves
-from noisewright.adversary.orders.average import average_refined
-from noisewright.adversary.orders.compare import compare
-from noisewright.adversary.orders.deficiency import deficiency, shortfall
-from noisewright.adversary.orders.earth_move import earth_move
-from noisewright.adversary.orders.max_case import max_refined
-from noisewright.adversary.orders.privacy import metric_refined, privacy_refined
-from noisewright.adversary.orders.projection import project
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ChannelError, NoisewrightError, ParameterError
-from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
-from noisewright.optimality.algebra.elimination import Elimination
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import ChannelError, NoisewrightError, ParameterError
+from noisewright.guarantees import EXACT, FAILS, UNDECIDED, WITHIN
+from noisewright.numerics.linear_algebra import Elimination, enclose
+from noisewright.numerics.polyhedra import cone, stochastic
+from noisewright.qif.refinement.average_case import average_refined, better_test, curtain, curves, earth_move, project
+from noisewright.qif.refinement.compare import compare
+from noisewright.qif.refinement.exact_channel import distance_to_hull, read
+from noisewright.qif.refinement.max_case import max_refined
+from noisewright.qif.refinement.privacy import metric_refined, privacy_refined
+from noisewright.qif.refinement.reduced_channel import (
+    deficiency,
+    post_processing,
+    quick_post_processing,
+    reduce_columns,
+    shortfall,
+)
 
 
 @st.composite

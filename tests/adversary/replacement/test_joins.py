@@ -6,13 +6,21 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from noisewright.adversary.families.families import geometric_family, over_truncated_family, response_family
-from noisewright.adversary.replacement.hexagon import hexagon
-from noisewright.adversary.replacement.hulls import hull_corners, hull_of, intersection, positive_weights, posteriors
-from noisewright.adversary.replacement.joins import max_join, max_meet
-from noisewright.adversary.replacement.privacy_lattice import privacy_join, privacy_meet
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ChannelError, ParameterError
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import ChannelError, ParameterError
+from noisewright.qif.refinement.families import geometric_family, over_truncated_family, response_family
+from noisewright.qif.refinement.lattice import (
+    hexagon,
+    hull_corners,
+    hull_of,
+    intersection,
+    max_join,
+    max_meet,
+    positive_weights,
+    posteriors,
+    privacy_join,
+    privacy_meet,
+)
 
 
 def inside(points: np.ndarray, hull: np.ndarray) -> bool:

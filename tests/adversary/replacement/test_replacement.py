@@ -11,19 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.adversary.families.families import (
+from noisewright.claims.figures import downward
+from noisewright.exceptions import ChannelError, ParameterError
+from noisewright.guarantees import EXACT, WITHIN
+from noisewright.qif.refinement.families import (
     FAMILIES,
     from_callable,
     geometric_family,
     over_truncated_family,
     response_family,
 )
-from noisewright.adversary.replacement.hasse import hasse
-from noisewright.adversary.replacement.replacement import ORDERS, may_replace, safe_replacement
-from noisewright.adversary.replacement.table import replacement_table
-from noisewright.core.errors import ChannelError, ParameterError
-from noisewright.core.exact import downward
-from noisewright.core.verdict import EXACT, WITHIN
+from noisewright.qif.refinement.lattice import hasse
+from noisewright.qif.refinement.replacement import ORDERS, may_replace, replacement_table, safe_replacement
 
 names = st.sampled_from(sorted(FAMILIES))
 
@@ -88,14 +87,14 @@ def test_fifty_secrets_and_equal_families():
 
 def test_mechanisms_and_channels_can_be_replaced():
     count = nw.geometric(epsilon=1, within=(10, 14))
-    found = nw.adversary.safe_replacement(count, "response")
+    found = nw.qif.refinement.safe_replacement(count, "response")
     assert found.epsilon == pytest.approx(0.7353257, abs=1e-6)
     assert found.member.inputs == (10, 11, 12, 13, 14)
     rating = nw.exponential(range(5), epsilon=1)
-    near = nw.adversary.safe_replacement(rating, "geometric", accuracy=1e-6)
+    near = nw.qif.refinement.safe_replacement(rating, "geometric", accuracy=1e-6)
     assert near.epsilon == pytest.approx(0.587366, abs=1e-4)
     assert near.method == "bisection"
-    plain = nw.adversary.safe_replacement(nw.Channel([[0.75, 0.25], [0.25, 0.75]]), "geometric", accuracy=1e-7)
+    plain = nw.qif.refinement.safe_replacement(nw.Channel([[0.75, 0.25], [0.25, 0.75]]), "geometric", accuracy=1e-7)
     assert plain.epsilon == pytest.approx(math.log(3), abs=1e-6)
     assert near.unsafe - near.epsilon <= 1e-6
 

@@ -11,13 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.releases.policy.policy import as_policy
-from noisewright.studio.answers.auditing import audited
-from noisewright.studio.answers.comparing import compared
-from noisewright.studio.answers.design import cost_of, designed
-from noisewright.studio.answers.releases.checking import checked_folder
+from noisewright.policy.policy import as_policy
 from noisewright.studio.pages.compare import _verdict
 from noisewright.studio.pages.design import _Answer, _facts
+from noisewright.studio.services.audit import audited, checked_folder
+from noisewright.studio.services.compare import compared
+from noisewright.studio.services.design import cost_of, designed
 
 PAIRS = {
     "numbers": (

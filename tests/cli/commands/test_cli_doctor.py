@@ -85,7 +85,9 @@ def test_a_source_tree_without_a_package(call, monkeypatch):
 def test_noise_that_repeats_is_found(call, monkeypatch):
     import numpy as np
 
-    monkeypatch.setattr("noisewright.noise.bits.SystemBits.words", lambda _, count: np.zeros(count, dtype=np.uint64))
+    monkeypatch.setattr(
+        "noisewright.sampling.random_bits.SystemBits.words", lambda _, count: np.zeros(count, dtype=np.uint64)
+    )
     answer = call("doctor", "--json")
     assert answer.code == 1
     found = {check["name"]: check["problem"] for check in answer.json["checks"]}

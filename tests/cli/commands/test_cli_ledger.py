@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.releases.ledger.ledger import Charge, Ledger, Protected
+from noisewright.ledger.ledger import Ledger
+from noisewright.ledger.records import Charge, Protected
 
 
 @pytest.fixture

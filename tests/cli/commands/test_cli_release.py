@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 from cli_support import environment, own_signals
 
-from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.output.lock import Lock
+from noisewright.ledger.ledger import Ledger
+from noisewright.releases.lock import Lock
 
 COMMAND = [sys.executable, "-m", "noisewright"]
 POLICY = """
@@ -477,7 +477,7 @@ def test_killed_at_random_points_there_is_the_old_output_or_the_new_one(clinic):
 
 INTERRUPTED = """
 import os, signal
-from noisewright.noise import bits
+from noisewright.sampling import random_bits as bits
 draw, drawn = bits._Stream.words, []
 def words(stream, count):
     drawn.append(count)
@@ -485,7 +485,7 @@ def words(stream, count):
         os.kill(os.getpid(), signal.SIGINT)
     return draw(stream, count)
 bits._Stream.words = words
-from noisewright.cli import main
+from noisewright.__main__ import main
 main()
 """
 

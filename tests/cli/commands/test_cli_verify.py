@@ -10,14 +10,8 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
+from noisewright.certificates.checker import checker, checker_noise, checker_release, checker_version1, checker_words
 from noisewright.claims import phrases
-from noisewright.core.certificates.checker import (
-    checker,
-    checker_noise,
-    checker_release,
-    checker_version1,
-    checker_words,
-)
 
 
 def rewrite(path, change):

@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.cli.shared.output import label, labels, plain, plural, printable, round_up
+from noisewright._utils.validation import printable
+from noisewright.render.text import label, labels, plain, plural, round_up
 
 
 @pytest.mark.parametrize(

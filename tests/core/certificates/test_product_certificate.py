@@ -22,12 +22,12 @@ import pytest
 from claim_support import record_of
 
 import noisewright as nw
+from noisewright.certificates.certificate import Certificate
+from noisewright.certificates.checker import checker, checker_noise, checker_release
+from noisewright.certificates.checker.checker import NotProved, check, digest
+from noisewright.certificates.composition import Part, parts_of, product_certificate
 from noisewright.claims import phrases
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.checker import checker, checker_noise, checker_release
-from noisewright.core.certificates.checker.checker import NotProved, check, digest
-from noisewright.core.certificates.product import Part, parts_of, product_certificate
-from noisewright.core.errors import ParameterError
+from noisewright.exceptions import ParameterError
 
 Document = dict[str, Any]
 Rows = list[list[Fraction]]
@@ -353,7 +353,7 @@ def test_lattices_and_answers_are_those_of_all_parts() -> None:
         nw.laplace(epsilon=1, within=(0, 9), margin=m, scope="metric", lattice="1/1024").certificate() for m in (1, 2)
     )
     mixed = product_certificate("noise", [Part(one), Part(other)], metric="manhattan")
-    with pytest.raises(nw.core.errors.CertificateError, match="different answers"):
+    with pytest.raises(nw.exceptions.CertificateError, match="different answers"):
         mixed.verify()
 
 

@@ -20,10 +20,10 @@ from core_support import (
 )
 from hypothesis import given, settings
 
-from noisewright.core.channels.audit import d_leakage, d_vulnerability
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.core.metrics.metric import Discrete, Euclidean, Hamming, Line, Metric, Table
+from noisewright.channels.audit import d_leakage, d_vulnerability
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import ParameterError
+from noisewright.metrics.base import Discrete, Euclidean, Hamming, Line, Metric, Table
 
 
 def hair(value: Decimal) -> Decimal:

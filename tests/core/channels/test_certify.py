@@ -24,11 +24,12 @@ from core_support import (
 from hypothesis import given, settings
 from scipy.optimize import linprog
 
-from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, Certificate
-from noisewright.core.channels.certified import CertifiedChannel
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import CertificateError, GuaranteeError, ParameterError
-from noisewright.core.metrics.metric import Discrete, Euclidean, Hamming, Line, Metric, Table
+from noisewright.certificates.certificate import Certificate
+from noisewright.channels.channel import Channel
+from noisewright.channels.integer_table import CertifiedChannel
+from noisewright.exceptions import CertificateError, GuaranteeError, ParameterError
+from noisewright.metrics.base import Discrete, Euclidean, Hamming, Line, Metric, Table
+from noisewright.sampling.random_bits import RELEASE_RANDOMNESS
 
 
 def on_line(places: Sequence[object]) -> Between:
@@ -348,7 +349,7 @@ def test_simulations_say_that_they_are_not_for_release() -> None:
 
 
 def resealed(certificate: Certificate, **changes: object) -> Certificate:
-    from noisewright.core.certificates.checker.checker import digest
+    from noisewright.certificates.checker.checker import digest
 
     document = {**certificate.document, **changes}
     document = {k: v for k, v in document.items() if v is not None}

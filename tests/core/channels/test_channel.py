@@ -11,10 +11,10 @@ import pytest
 from core_support import random_channel, random_matrix, seeds, truncated_geometric_logs
 from hypothesis import given, settings
 
-from noisewright.core.channels.audit import d_vulnerability
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ChannelError, NoisewrightError, ParameterError
-from noisewright.core.metrics.metric import Discrete, Line
+from noisewright.channels.audit import d_vulnerability
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import ChannelError, NoisewrightError, ParameterError
+from noisewright.metrics.base import Discrete, Line
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ import pytest
 from core_support import random_channel, seeds
 from hypothesis import given, settings
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.channels.hyper import Hyper, as_prior
-from noisewright.core.errors import ChannelError
+from noisewright.channels.channel import Channel
+from noisewright.channels.hyper import Hyper
+from noisewright.channels.hyper import prior_weights as as_prior
+from noisewright.exceptions import ChannelError
 
 
 @given(seeds)

@@ -12,21 +12,10 @@ from core_support import euclidean_below, random_metric, seeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisewright.core.errors import MetricError, ParameterError
-from noisewright.core.metrics.algebra import Maximum, Product, Scaled, Sum
-from noisewright.core.metrics.bags import EarthMovers
-from noisewright.core.metrics.distances import LineDistances, TableDistances, UniformDistances
-from noisewright.core.metrics.metric import (
-    Angular,
-    Discrete,
-    Euclidean,
-    Hamming,
-    Line,
-    Manhattan,
-    Metric,
-    Table,
-    named_metric,
-)
+from noisewright.exceptions import MetricError, ParameterError
+from noisewright.metrics.base import Angular, Discrete, Euclidean, Hamming, Line, Manhattan, Metric, Table, named_metric
+from noisewright.metrics.composite import EarthMovers, Maximum, Product, Scaled, Sum
+from noisewright.metrics.distances import LineDistances, TableDistances, UniformDistances
 
 INF = math.inf
 finite = st.floats(-1e6, 1e6, allow_subnormal=False)

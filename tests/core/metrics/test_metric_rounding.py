@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from noisewright.claims.phrases import distance_name
-from noisewright.core.metrics import Discrete, Euclidean, Line, Manhattan, Metric, Scaled
-from noisewright.mechanisms.laws.feasible import Feasible
-from noisewright.mechanisms.laws.lattice_metrics import LatticeLine, LatticePoints
-from noisewright.mechanisms.places.metres import LatticeMetres, LocalMetres
-from noisewright.noise import Lattice
+from noisewright.mechanisms.numeric.feasible_sets import Feasible, LatticeLine, LatticePoints
+from noisewright.mechanisms.spatial.geographic import LatticeMetres, LocalMetres
+from noisewright.metrics import Discrete, Euclidean, Line, Manhattan, Metric, Scaled
+from noisewright.sampling import Lattice
 
 QUARTER = Lattice(-2)
 PARIS = LocalMetres(48.85, 2.35)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.metrics import deviation_sensitivity, mean_sensitivity
+from noisewright.metrics import deviation_sensitivity, mean_sensitivity
 
 GRID = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -88,5 +88,5 @@ def test_they_are_sensitivities_of_mechanisms():
     ],
 )
 def test_bad_input(given, sentence):
-    with pytest.raises(nw.core.errors.ParameterError, match=sentence):
+    with pytest.raises(nw.exceptions.ParameterError, match=sentence):
         deviation_sensitivity(**{"low": 0, "high": 1, "size": 5, **given})

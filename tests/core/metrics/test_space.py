@@ -9,10 +9,10 @@ import pytest
 from core_support import random_matrix, random_metric, seeds, shortest_paths
 from hypothesis import given, settings
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import MetricError
-from noisewright.core.metrics.metric import Discrete, Line, Table
-from noisewright.core.metrics.spaces import closure, essential_pairs, induced_metric, sensitivity
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import MetricError
+from noisewright.metrics.base import Discrete, Line, Table
+from noisewright.metrics.sensitivity import closure, essential_pairs, induced_metric, sensitivity
 
 
 def random_weights(rng: np.random.Generator) -> np.ndarray:

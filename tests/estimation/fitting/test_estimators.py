@@ -11,21 +11,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.estimation.fitting.acceleration import accelerated_update
-from noisewright.estimation.fitting.bayesian_update import bayesian_update, bayesian_updates
-from noisewright.estimation.fitting.inversion import clip, invert, linear_estimate, project, standard_errors
-from noisewright.estimation.fitting.likelihood import certificate, certify
-from noisewright.estimation.fitting.newton import most_likely
-from noisewright.estimation.fitting.response import response_mle
-from noisewright.estimation.operators.operator import (
+from noisewright.estimation.bayesian_update import accelerated_update, bayesian_update, bayesian_updates, response_mle
+from noisewright.estimation.fitting import most_likely
+from noisewright.estimation.inverses import PlanarOperator
+from noisewright.estimation.likelihood import (
+    certificate,
+    certify,
+    clip,
+    invert,
+    linear_estimate,
+    project,
+    standard_errors,
+)
+from noisewright.estimation.operators import (
     DenseOperator,
     GeometricOperator,
     ResponseOperator,
     StackedOperator,
     dense_matrix,
 )
-from noisewright.estimation.operators.planar import PlanarOperator
+from noisewright.exceptions import DataError, ParameterError
 
 
 def problem(seed: int, n: int = 8, m: int = 10, reports: int = 300):

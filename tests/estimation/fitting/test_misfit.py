@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 import noisewright as nw
-from noisewright.estimation.fitting.misfit import log_chance
+from noisewright.estimation.likelihood import log_chance
 
 WORDS = "no population explains these reports"
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from noisewright.estimation.fitting._hull import LARGEST_SUPPORT, nearest_mixture, peaks
-from noisewright.estimation.fitting.newton import most_likely
-from noisewright.estimation.operators.operator import DenseOperator
+from noisewright.estimation.fitting import LARGEST_HULL as LARGEST_SUPPORT
+from noisewright.estimation.fitting import most_likely, nearest_mixture, peaks
+from noisewright.estimation.operators import DenseOperator
 
 
 def by_least_squares(points):

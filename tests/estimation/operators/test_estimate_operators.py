@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.errors import ParameterError
-from noisewright.estimation.operators.operator import (
+from noisewright.estimation.counts import independent, model_of, planar_grid
+from noisewright.estimation.inverses import PlanarOperator
+from noisewright.estimation.operators import (
     DenseOperator,
     GeometricOperator,
     ProductOperator,
@@ -17,8 +18,7 @@ from noisewright.estimation.operators.operator import (
     StackedOperator,
     dense_matrix,
 )
-from noisewright.estimation.operators.planar import PlanarOperator
-from noisewright.estimation.population.models import independent, model_of, planar_grid
+from noisewright.exceptions import ParameterError
 
 
 def operators():

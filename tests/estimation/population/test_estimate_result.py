@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.core.labels import decode_label
-from noisewright.estimation.population.models import independent
+from noisewright.estimation.counts import independent
+from noisewright.metrics.base import decode_label
 
 
 def lines(found):
@@ -108,7 +108,7 @@ def test_plain_data_says_all_of_it(mechanism, intervals):
 
 
 def test_long_names_that_differ_at_their_ends_are_told_apart_in_pages_and_pictures():
-    from noisewright.plots.population import draw_estimate
+    from noisewright.plotting.estimates import draw_estimate
 
     names = [f"a category with a name that is long, number {i}" for i in range(8)] + ["$5$ a week"]
     found = nw.estimate(dict.fromkeys(names, 10), nw.randomised_response(names, epsilon=1))

@@ -6,17 +6,11 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.estimation.fitting.bayesian_update import bayesian_update
-from noisewright.estimation.operators.operator import (
-    DenseOperator,
-    GeometricOperator,
-    ProductOperator,
-    ResponseOperator,
-)
-from noisewright.estimation.population.counts import Counts, LabelOutputs
-from noisewright.estimation.population.intervals import asymptotic
-from noisewright.estimation.population.models import model_of
+from noisewright.estimation.bayesian_update import bayesian_update
+from noisewright.estimation.counts import Counts, LabelOutputs, model_of
+from noisewright.estimation.operators import DenseOperator, GeometricOperator, ProductOperator, ResponseOperator
+from noisewright.estimation.result import asymptotic
+from noisewright.exceptions import DataError, ParameterError
 
 TRIALS = 2000
 

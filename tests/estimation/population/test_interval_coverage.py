@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import ParameterError
-from noisewright.estimation.fitting.response import response_mle
-from noisewright.estimation.operators.operator import GeometricOperator, ResponseOperator, StackedOperator
-from noisewright.estimation.population.intervals import asymptotic, bootstrap
+from noisewright.estimation.bayesian_update import response_mle
+from noisewright.estimation.operators import GeometricOperator, ResponseOperator, StackedOperator
+from noisewright.estimation.result import asymptotic, bootstrap
+from noisewright.exceptions import ParameterError
 
 TRIALS = 400
 

@@ -17,16 +17,15 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, norm
 
 import noisewright as nw
-from noisewright.core.errors import ParameterError
-from noisewright.estimation.fitting.response import response_mle
-from noisewright.estimation.operators.operator import (
+from noisewright.estimation.bayesian_update import response_mle
+from noisewright.estimation.operators import (
     DenseOperator,
     GeometricOperator,
     ProductOperator,
     ResponseOperator,
     StackedOperator,
 )
-from noisewright.estimation.population.intervals import (
+from noisewright.estimation.result import (
     asymptotic,
     bootstrap,
     mean_interval,
@@ -35,7 +34,8 @@ from noisewright.estimation.population.intervals import (
     shared_confidence,
     tail_interval,
 )
-from noisewright.mechanisms.oracles.oracle import Support
+from noisewright.exceptions import ParameterError
+from noisewright.mechanisms.categorical.frequency_oracle import Support
 
 TRIALS = 2000
 LEAST = 0.95 - 4.5 * math.sqrt(0.95 * 0.05 / TRIALS)
@@ -244,7 +244,7 @@ def test_an_estimate_says_what_its_intervals_are_about(kind):
 
 
 def test_a_picture_says_what_its_intervals_are_about():
-    from noisewright.plots.population import draw_estimate
+    from noisewright.plotting.estimates import draw_estimate
 
     line = nw.geometric(epsilon=1, within=(0, 5))
     for mechanism, counts in (

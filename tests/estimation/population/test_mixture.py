@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.estimation.fitting.inversion import linear_estimate, standard_errors
-from noisewright.estimation.operators.operator import StackedOperator
-from noisewright.estimation.population.intervals import asymptotic
-from noisewright.estimation.population.mixture import Mixture
-from noisewright.estimation.population.models import model_of
+from noisewright.estimation.counts import model_of
+from noisewright.estimation.likelihood import linear_estimate, standard_errors
+from noisewright.estimation.mixture import Mixture
+from noisewright.estimation.operators import StackedOperator
+from noisewright.estimation.result import asymptotic
+from noisewright.exceptions import DataError, ParameterError
 
 TRAVEL = ["car", "bike", "foot"]
 CARDS = nw.randomised_response(TRAVEL, epsilon=1)
@@ -157,7 +157,7 @@ def test_a_range_is_for_those_that_do_not_tell_their_secrets():
 
 @pytest.mark.parametrize("name", ["unary-encoding", "subset-selection", "local-hashing"])
 def test_oracles_are_combined(name):
-    from noisewright.estimation.population.oracles import combine
+    from noisewright.estimation.frequencies import combine
     from noisewright.mechanisms.registry import registry
 
     rng = np.random.default_rng(3)

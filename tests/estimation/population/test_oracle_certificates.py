@@ -13,14 +13,14 @@ import pytest
 
 import noisewright as nw
 import noisewright.cli
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import CertificateError, DataError, ParameterError
-from noisewright.estimation.population.oracles import SupportTally, combine
-from noisewright.files.channels import load_channel
+from noisewright.certificates.certificate import Certificate
+from noisewright.certificates.checker import checker
+from noisewright.estimation.frequencies import SupportTally, combine
+from noisewright.exceptions import CertificateError, DataError, ParameterError
+from noisewright.io.serialization import load_channel
+from noisewright.mechanisms.categorical.frequency_oracle import Support
 from noisewright.mechanisms.from_certificate import oracle_of
-from noisewright.mechanisms.oracles.oracle import Support
-from noisewright.plots.mechanism import draw
+from noisewright.plotting.mechanisms import draw
 
 ORACLES: dict[str, Callable[..., Any]] = {
     "unary": nw.mechanisms.unary_encoding,

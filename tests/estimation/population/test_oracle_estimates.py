@@ -17,12 +17,12 @@ from scipy.linalg import hadamard
 from scipy.stats import binom, chi2
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import CertificateError, DataError, ParameterError
-from noisewright.estimation.operators.walsh import HadamardOperator, walsh_hadamard
-from noisewright.estimation.population.oracles import SupportTally, combine, shares, variance
+from noisewright.certificates.checker import checker
+from noisewright.estimation.frequencies import SupportTally, combine, shares, variance
+from noisewright.estimation.operators import HadamardOperator, walsh_hadamard
+from noisewright.exceptions import CertificateError, DataError, ParameterError
+from noisewright.mechanisms.categorical.frequency_oracle import Support
 from noisewright.mechanisms.from_certificate import oracle_of
-from noisewright.mechanisms.oracles.oracle import Support
 
 MAKERS: dict[str, Callable[..., Any]] = {
     "unary": nw.mechanisms.unary_encoding,

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.errors import DataError
-from noisewright.mechanisms.oracles._packed import read_packed
-from noisewright.mechanisms.oracles._report_rows import byte_rows, list_rows, plain_column
+from noisewright.columns.adapters import byte_rows, list_rows, plain_column
+from noisewright.exceptions import DataError
+from noisewright.mechanisms.categorical.frequency_oracle import read_packed
 
 NAMES = list("abcdefghij")
 MAKERS: dict[str, Callable[..., Any]] = {

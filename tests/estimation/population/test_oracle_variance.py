@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 import noisewright as nw
-from noisewright.core.errors import ParameterError
-from noisewright.estimation.operators.walsh import HadamardOperator
-from noisewright.estimation.population.oracles import variance
-from noisewright.mechanisms.categories.response import ResponseMechanism
-from noisewright.mechanisms.oracles.hadamard import HadamardMechanism
-from noisewright.mechanisms.oracles.local_hashing import LocalHashingMechanism
+from noisewright.estimation.frequencies import variance
+from noisewright.estimation.operators import HadamardOperator
+from noisewright.exceptions import ParameterError
+from noisewright.mechanisms.categorical.local_hashing import LocalHashingMechanism
+from noisewright.mechanisms.categorical.randomised_response import ResponseMechanism
+from noisewright.mechanisms.categorical.subset_selection import HadamardMechanism
 
 Floats = NDArray[np.float64]
 

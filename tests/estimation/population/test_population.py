@@ -10,10 +10,9 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import CertificateError, DataError, ParameterError
-from noisewright.estimation.population.counts import Counts
-from noisewright.estimation.population.models import independent, model_of, planar_grid
-from noisewright.estimation.transport import kantorovich
+from noisewright.estimation.comparison import kantorovich
+from noisewright.estimation.counts import Counts, independent, model_of, planar_grid
+from noisewright.exceptions import CertificateError, DataError, ParameterError
 
 TRAVEL = ["car", "bike", "foot"]
 
@@ -339,8 +338,8 @@ def test_a_small_data_set_with_unseen_outputs():
 
 
 def test_estimates_are_drawn(tmp_path):
-    from noisewright.plots.figure import save_figure
-    from noisewright.plots.population import draw_estimate, draw_estimates
+    from noisewright.plotting.estimates import draw_estimate, draw_estimates
+    from noisewright.plotting.mechanisms import save_figure
 
     mechanism, reports, truth = ages(500)
     line = nw.estimate(reports, mechanism, iterations=50, intervals="asymptotic")
@@ -362,7 +361,7 @@ def test_estimates_are_drawn(tmp_path):
 
 
 def test_many_numbers_are_drawn_in_bars_that_add_them_up():
-    from noisewright.plots.population import draw_estimate
+    from noisewright.plotting.estimates import draw_estimate
 
     mechanism = nw.geometric(epsilon=1, within=(0, 100))
     found = nw.estimate(Counts(np.arange(1, 102)), mechanism, iterations=20)
@@ -374,7 +373,7 @@ def test_many_numbers_are_drawn_in_bars_that_add_them_up():
 
 
 def test_long_names_are_written_out_before_bars_that_lie():
-    from noisewright.plots.population import draw_estimate
+    from noisewright.plotting.estimates import draw_estimate
 
     names = [f"town number {k} at the river" for k in range(6)]
     found = nw.estimate(dict.fromkeys(names, 10), nw.randomised_response(names, epsilon=3), intervals="asymptotic")
@@ -383,7 +382,7 @@ def test_long_names_are_written_out_before_bars_that_lie():
 
 
 def test_intervals_of_bars_are_shares_or_are_left_out_and_that_is_said():
-    from noisewright.plots.population import draw_estimate
+    from noisewright.plotting.estimates import draw_estimate
 
     mechanism = nw.geometric(epsilon="0.1", within=(0, 100))
     counts = Counts(np.bincount(np.random.default_rng(1).integers(0, 101, 5000), minlength=101))
@@ -398,7 +397,7 @@ def test_intervals_of_bars_are_shares_or_are_left_out_and_that_is_said():
 
 
 def test_categories_that_are_not_drawn_are_counted():
-    from noisewright.plots.population import draw_estimate
+    from noisewright.plotting.estimates import draw_estimate
 
     names = [f"town {k:02}" for k in range(60)]
     found = nw.estimate({name: k + 1 for k, name in enumerate(names)}, nw.randomised_response(names, epsilon=9))

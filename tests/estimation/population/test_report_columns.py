@@ -9,15 +9,8 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.estimation.population.counts import (
-    Counts,
-    LabelOutputs,
-    PartOutputs,
-    Tally,
-    WholeNumbers,
-    count_reports,
-)
+from noisewright.estimation.counts import Counts, LabelOutputs, PartOutputs, Tally, WholeNumbers, count_reports
+from noisewright.exceptions import DataError, ParameterError
 
 NUMBERS = WholeNumbers(0, 9)
 WORDS = LabelOutputs(["a", "b"])
@@ -87,7 +80,7 @@ def test_places_in_the_columns_of_a_table(table):
 
 
 def test_an_iterator_is_counted_in_batches(monkeypatch):
-    monkeypatch.setattr("noisewright.estimation.population.counts.BATCH", 7)
+    monkeypatch.setattr("noisewright.estimation.counts.BATCH", 7)
     tally = Tally(NUMBERS)
     tally.add(x % 10 for x in range(100))
     assert tally.result().counts.tolist() == [10] * 10

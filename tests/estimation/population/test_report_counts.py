@@ -8,15 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.estimation.population.counts import (
-    Counts,
-    LabelOutputs,
-    PartOutputs,
-    Tally,
-    WholeNumbers,
-    count_reports,
-)
+from noisewright.estimation.counts import Counts, LabelOutputs, PartOutputs, Tally, WholeNumbers, count_reports
+from noisewright.exceptions import DataError, ParameterError
 
 WORDS = LabelOutputs(["yes", "no", "it's"])
 MIXED = LabelOutputs([True, "other", None, 7])

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.estimation.operators.operator import ResponseOperator
-from noisewright.estimation.population.intervals import asymptotic
-from noisewright.estimation.population.sums import soft_bars, sums_of
+from noisewright.estimation.frequencies import soft_bars, sums_of
+from noisewright.estimation.operators import ResponseOperator
+from noisewright.estimation.result import asymptotic
 
 
 @pytest.mark.parametrize("size", [2, 3, 10])

@@ -10,9 +10,10 @@ from itertools import chain, combinations, product
 import numpy as np
 import pytest
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.estimation.survey.categorical import (
+from noisewright.channels.channel import Channel, product_channel
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.mechanisms.categorical.probability_table import Chances
+from noisewright.surveys.categorical import (
     ResponseDesign,
     hamming_delta,
     hamming_error,
@@ -21,8 +22,6 @@ from noisewright.estimation.survey.categorical import (
     sufficient_set,
     utility_channel,
 )
-from noisewright.mechanisms.categories.chances import Chances
-from noisewright.mechanisms.products import product_channel
 
 
 def hamming(size: int, rows: int, rate: float) -> tuple[list[tuple[int, ...]], np.ndarray]:

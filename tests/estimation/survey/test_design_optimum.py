@@ -11,16 +11,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from noisewright.core.errors import ParameterError
-from noisewright.estimation.survey.designs import binary, mangat
-from noisewright.estimation.survey.optimum import (
+from noisewright.exceptions import ParameterError
+from noisewright.surveys.designs import (
+    Region,
     asymmetric_threshold,
+    binary,
     disclosing_threshold,
     four_answer_variance,
+    mangat,
     optimal_design,
+    violation,
 )
-from noisewright.estimation.survey.region import Region
-from noisewright.estimation.survey.violation import violation
 
 EPSILONS = ("0", "0.1", "0.5", "1", "2", "3")
 DELTAS = ("0", "0.05", "0.2", "0.4", "0.5", "0.7", "0.95")

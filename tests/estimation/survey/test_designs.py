@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.estimation.survey.designs import Design, binary, direct, mangat, warner
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.surveys.designs import Design, binary, direct, mangat, warner
 
 chances = st.fractions(0, 1, max_denominator=50)
 

@@ -12,13 +12,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from noisewright.core.errors import DataError, GuaranteeError, ParameterError
-from noisewright.estimation.survey._instruments import INSTRUMENTS, WITH_SLIPS
-from noisewright.estimation.survey.designs import binary
-from noisewright.estimation.survey.device import Device, best_device, devices, instrument
-from noisewright.estimation.survey.optimum import optimal_design
-from noisewright.mechanisms.categories.chances import Chances
-from noisewright.mechanisms.products import product_channel
+from noisewright.channels.channel import product_channel
+from noisewright.exceptions import DataError, GuaranteeError, ParameterError
+from noisewright.mechanisms.categorical.probability_table import Chances
+from noisewright.surveys.designs import binary, optimal_design
+from noisewright.surveys.devices import INSTRUMENTS, WITH_SLIPS, Device, best_device, devices, instrument
 from noisewright.testing import check_mechanism
 
 HEADS = {3: "all heads", 2: "two heads", 1: "one head", 0: "all tails"}

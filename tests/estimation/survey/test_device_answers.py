@@ -7,12 +7,12 @@ import json
 import pytest
 
 import noisewright as nw
+from noisewright.certificates.checker import checker
 from noisewright.cli import run as command
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import ParameterError
-from noisewright.estimation.fitting.inversion import project
-from noisewright.files.channels import save
-from noisewright.optimality.extreme.response import optimal_response
+from noisewright.design.closed_forms import optimal_response
+from noisewright.estimation.likelihood import project
+from noisewright.exceptions import ParameterError
+from noisewright.io.serialization import save
 
 
 def run(capsys, words):

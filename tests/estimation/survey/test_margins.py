@@ -11,10 +11,10 @@ from scipy.special import erfinv
 from scipy.stats import binom, norm
 from scipy.stats import binomtest as binomial_test
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.estimation.survey.designs import binary, warner
-from noisewright.estimation.survey.device import best_device, instrument
-from noisewright.estimation.survey.margins import deviations, margin_of_error, respondents_for, share_interval
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.surveys.designs import binary, warner
+from noisewright.surveys.devices import best_device, instrument
+from noisewright.surveys.planning import deviations, margin_of_error, respondents_for, share_interval
 
 
 def coverage(design, pi, n, method, level):

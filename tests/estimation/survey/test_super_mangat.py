@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.estimation.survey.designs import mangat
-from noisewright.estimation.survey.mangat import SuperMangat
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.surveys.categorical import SuperMangat
+from noisewright.surveys.designs import mangat
 
 counts = st.lists(st.integers(0, 200), min_size=3, max_size=6).filter(lambda c: sum(c) > 0)
 

@@ -11,10 +11,10 @@ import pytest
 from rich.text import Text
 
 import noisewright as nw
-from noisewright.core.errors import DataError, NoisewrightError, ParameterError
-from noisewright.estimation.survey.optimum import optimal_design
-from noisewright.estimation.survey.plan import survey
-from noisewright.optimality.extreme.response import optimal_response
+from noisewright.design.closed_forms import optimal_response
+from noisewright.exceptions import DataError, NoisewrightError, ParameterError
+from noisewright.surveys.designs import optimal_design
+from noisewright.surveys.planning import survey
 
 
 def test_the_example_of_the_command():

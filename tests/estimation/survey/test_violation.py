@@ -8,9 +8,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import ParameterError
-from noisewright.estimation.survey.designs import binary, direct, mangat, warner
-from noisewright.estimation.survey.violation import beliefs, compare_at_violation, mangat_for, violation, warner_for
+from noisewright.exceptions import ParameterError
+from noisewright.surveys.designs import (
+    beliefs,
+    binary,
+    compare_at_violation,
+    direct,
+    mangat,
+    mangat_for,
+    violation,
+    warner,
+    warner_for,
+)
 
 inner = st.fractions(Fraction(1, 40), Fraction(39, 40), max_denominator=40)
 chances = st.fractions(0, 1, max_denominator=40)

@@ -17,20 +17,22 @@ import pytest
 from scipy.special import softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.images import pixel_exponential, pixel_windows
-from noisewright.images.attackers import (
+from noisewright.attacks import LabelledFaces, LevelAttacker, WindowAttacker, picture_risks
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.images import (
     BayesAttacker,
-    LabelledFaces,
-    LevelAttacker,
+    CodeSpace,
+    LatentObfuscator,
+    NoisyCodes,
     Recogniser,
-    WindowAttacker,
+    cartoon_faces,
     gallery_risk,
-    picture_risks,
+    pixel_exponential,
+    pixel_windows,
+    train_eigenfaces,
+    window_ssim,
 )
-from noisewright.images.faces import CodeSpace, LatentObfuscator, NoisyCodes, cartoon_faces, train_eigenfaces
-from noisewright.images.pictures import window_ssim
-from noisewright.mechanisms.numbers.geometric import geometric
+from noisewright.mechanisms.numeric.geometric import geometric
 
 
 def rng(seed: int = 1) -> np.random.Generator:

@@ -10,12 +10,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisewright.core.errors import DataError, FileFormatError, ParameterError
-from noisewright.images import pixel_exponential, pixel_laplace, pixel_windows
-from noisewright.images.attackers import Attribute, BayesAttacker, FaceAttacks, LabelledFaces, Recogniser, Risk, Trial
-from noisewright.images.baselines import k_clusters, k_same_pixels
-from noisewright.images.faces import LatentObfuscator, cartoon_faces, train_eigenfaces
-from noisewright.images.pictures import png_of
+from noisewright.attacks import Attribute, FaceAttacks, LabelledFaces, Risk, Trial
+from noisewright.exceptions import DataError, FileFormatError, ParameterError
+from noisewright.images import (
+    BayesAttacker,
+    LatentObfuscator,
+    Recogniser,
+    cartoon_faces,
+    k_clusters,
+    k_same_pixels,
+    pixel_exponential,
+    pixel_laplace,
+    pixel_windows,
+    png_of,
+    train_eigenfaces,
+)
 
 MANY = 20
 

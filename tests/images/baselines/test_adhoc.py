@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from picture_support import drawing
 
-from noisewright.core.errors import ParameterError
-from noisewright.images.baselines import inpainted
-from noisewright.images.faces import cartoon_faces, train_eigenfaces
-from noisewright.images.pictures.regions import Region
+from noisewright.exceptions import ParameterError
+from noisewright.images import cartoon_faces, inpainted, train_eigenfaces
+from noisewright.images.pictures import Region
 
 
 def test_a_box_is_filled_in_from_around_it_and_nothing_inside_matters() -> None:

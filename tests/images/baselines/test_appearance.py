@@ -7,10 +7,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from noisewright.core.errors import DataError
-from noisewright.images.attackers import Recogniser
-from noisewright.images.baselines import ActiveAppearance, cluster_means, k_clusters
-from noisewright.images.faces import NoisyCodes, sprite_faces, sprite_landmarks
+from noisewright.exceptions import DataError
+from noisewright.images import (
+    ActiveAppearance,
+    NoisyCodes,
+    Recogniser,
+    cluster_means,
+    k_clusters,
+    sprite_faces,
+    sprite_landmarks,
+)
 
 SQUARE = np.array([[6, 5], [6, 24], [24, 5], [23, 25], [14, 12]], float)
 

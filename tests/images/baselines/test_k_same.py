@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.images.attackers import Recogniser, Trial, composed_guesses, intersections, without
-from noisewright.images.baselines import cluster_means, k_clusters, k_same_pixels
-from noisewright.images.faces import cartoon_faces
+from noisewright.attacks import Trial, composed_guesses, intersections, without
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.images import Recogniser, cartoon_faces, cluster_means, k_clusters, k_same_pixels
 
 
 @settings(max_examples=60, deadline=None)

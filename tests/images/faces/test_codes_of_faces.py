@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import chisquare
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.images.faces import CodeSpace, NoisyCodes, SnappedLaw, least_error_weights
-from noisewright.mechanisms.numbers.geometric import geometric
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.images import CodeSpace, NoisyCodes, SnappedLaw, least_error_weights
+from noisewright.mechanisms.numeric.geometric import geometric
 
 
 def rng(seed: int = 1) -> np.random.Generator:

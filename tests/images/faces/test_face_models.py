@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
-from noisewright.core.errors import DataError, FileFormatError, ParameterError
-from noisewright.files import read_model, write_model
-from noisewright.images.faces import (
+from noisewright.exceptions import DataError, FileFormatError, ParameterError
+from noisewright.images import (
     Basis,
     CodeSpace,
     Eigenfaces,
@@ -24,6 +23,7 @@ from noisewright.images.faces import (
     open_model,
     train_eigenfaces,
 )
+from noisewright.io import read_model, write_model
 
 
 def rng(seed: int = 1) -> np.random.Generator:

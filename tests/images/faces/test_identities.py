@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from noisewright.core.errors import DataError
-from noisewright.images.faces import identity_weights
+from noisewright.exceptions import DataError
+from noisewright.images import identity_weights
 
 
 def primal(X: Any, Y: Any, sign: int = 1, simplex: bool = False) -> tuple[Any, float]:

@@ -6,10 +6,8 @@ import hashlib
 
 import numpy as np
 
-from noisewright.images.attackers import Recogniser
-from noisewright.images.faces import sprite_faces
-from noisewright.images.faces.sprites import EXPRESSIONS, PEOPLE, SHEET
-from noisewright.images.pictures import chunks_of
+from noisewright.images import Recogniser, chunks_of, sprite_faces
+from noisewright.images.faces.public_faces import EXPRESSIONS, PEOPLE, SHEET
 
 
 def test_the_sheet_is_small_holds_pixels_alone_and_says_where_it_is_from() -> None:

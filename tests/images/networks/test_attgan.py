@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from noisewright.core.errors import ParameterError
-from noisewright.images import networks
-from noisewright.images.faces import LatentObfuscator, PublicFaces, cartoon_faces, open_model
-from noisewright.images.networks import AttGan, critic_of
-from noisewright.images.networks.attgan_training import _Learner
-from noisewright.images.networks.attributes import attributes_in
+from noisewright import images as networks
+from noisewright.exceptions import ParameterError
+from noisewright.images import AttGan, LatentObfuscator, PublicFaces, cartoon_faces, critic_of, open_model
+from noisewright.images.faces.generators import _AttGanLearner as _Learner
+from noisewright.images.faces.network import attributes_in
 
 FULL = {"height": 128, "width": 128, "channels": 3, "scale": 1.0, "code": 2048}
 

@@ -18,18 +18,22 @@ import pytest
 import torch
 
 import noisewright as nw
-from noisewright.core.errors import DataError, FileFormatError, ParameterError
-from noisewright.files import read_model, write_model
-from noisewright.images import networks, png_of, read_picture
-from noisewright.images.faces import (
+from noisewright import images as networks
+from noisewright.exceptions import DataError, FileFormatError, ParameterError
+from noisewright.images import (
+    AutoEncoder,
+    IdentityGenerator,
     LatentObfuscator,
     PublicFaces,
+    TrainingNoise,
     cartoon_faces,
     open_model,
+    png_of,
+    read_picture,
     train_eigenfaces,
 )
-from noisewright.images.networks import AutoEncoder, IdentityGenerator, TrainingNoise
-from noisewright.images.networks.attributes import Attribute, attributes_in
+from noisewright.images.faces.network import Attribute, attributes_in
+from noisewright.io import read_model, write_model
 
 EXPRESSIONS = ("sad", "doubtful", "neutral", "happy")
 
@@ -311,8 +315,8 @@ def test_without_torch_other_models_work_and_networks_say_what_is_missing(auto: 
     code = f"""
 import sys
 sys.modules["torch"] = None
-from noisewright.core.errors import MissingPartError
-from noisewright.images.faces import open_model
+from noisewright.exceptions import MissingPartError
+from noisewright.images import open_model
 print(open_model({str(plain.resource.place())!r}).shape)
 try:
     open_model({str(auto.resource.place())!r})

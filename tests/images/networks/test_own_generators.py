@@ -11,17 +11,18 @@ import pytest
 import torch
 from torch import nn
 
-from noisewright.core.errors import DataError, FileFormatError, ParameterError
-from noisewright.files import read_model, write_model
-from noisewright.images.faces import (
+from noisewright.exceptions import DataError, FileFormatError, ParameterError
+from noisewright.images import (
     Basis,
     LatentObfuscator,
+    OwnFaces,
     PublicFaces,
     cartoon_faces,
     onnx_faces,
     open_model,
+    own_faces,
 )
-from noisewright.images.networks import OwnFaces, own_faces
+from noisewright.io import read_model, write_model
 
 FACES = PublicFaces(cartoon_faces(15, 2, size=8, seed=3)[0], source="drawn in code")
 PIXELS = 8 * 8 * 3

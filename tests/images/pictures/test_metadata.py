@@ -12,8 +12,7 @@ from picture_support import drawing
 from PIL import ExifTags, Image, TiffImagePlugin
 from PIL.PngImagePlugin import PngInfo
 
-from noisewright.images import png_of, read_picture
-from noisewright.images.pictures import chunks_of, kept_metadata
+from noisewright.images import chunks_of, kept_metadata, png_of, read_picture
 
 SECRET = b"a small picture of the original"
 

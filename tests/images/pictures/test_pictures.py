@@ -14,8 +14,8 @@ from picture_support import drawing, small_picture
 from PIL import Image, PngImagePlugin
 from skimage.metrics import structural_similarity
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.images.pictures import (
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.images import (
     Blocks,
     Region,
     Windows,
@@ -24,11 +24,11 @@ from noisewright.images.pictures import (
     mse,
     png_of,
     read_picture,
-    reading,
     replaced,
     ssim,
     window_ssim,
 )
+from noisewright.images import pictures as reading
 
 
 def saved(image: Image.Image, form: str = "PNG", **more: Any) -> bytes:

@@ -9,23 +9,26 @@ import pytest
 from photo_support import EYES, astronaut, photo
 from PIL import Image
 
-from noisewright.core.errors import DataError, ParameterError, ResourceError
-from noisewright.images import FaceMethod, PixelMethod, private_faces, read_picture
-from noisewright.images.faces import train_eigenfaces
-from noisewright.images.pictures.reading import Picture
-from noisewright.images.pipeline import (
+from noisewright.exceptions import DataError, ParameterError, ResourceError
+from noisewright.images import (
+    FaceMethod,
     FoundFaces,
     KeptFaces,
+    PixelMethod,
     Place,
     aligned_face,
     face_to_keep,
     find_faces,
-    hiding,
     in_frames,
     landmarks_of,
-    networks,
+    private_faces,
+    read_picture,
+    train_eigenfaces,
 )
-from noisewright.images.pipeline.heads import EYES_AT
+from noisewright.images.pictures import Picture
+from noisewright.images.pipeline import detection as networks
+from noisewright.images.pipeline import finding as hiding
+from noisewright.images.pipeline.detection import EYES_AT
 
 HEAD = (slice(17, 180), slice(160, 300))
 """Hair, ears and chin of the astronaut."""
@@ -235,7 +238,7 @@ def test_an_outline_hides_the_head_and_leaves_what_is_beside_it() -> None:
 
 
 def test_a_face_is_hidden_where_the_outline_misses_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from noisewright.images.pipeline import outlines
+    from noisewright.images.pipeline import detection as outlines
 
     monkeypatch.setattr(outlines, "person_in", lambda frame: np.zeros(frame.shape[:2]))
     hidden = FoundFaces(outline=True).cover(astronaut()).hidden

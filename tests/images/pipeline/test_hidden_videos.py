@@ -12,24 +12,26 @@ from photo_support import astronaut
 from picture_support import full_disk
 from PIL import Image, ImageFilter
 
-from noisewright.core.errors import DataError, FileFormatError, ParameterError
-from noisewright.images import FaceMethod, PixelMethod, private_faces
-from noisewright.images.pictures.reading import Picture
-from noisewright.images.pipeline import (
+from noisewright.exceptions import DataError, FileFormatError, ParameterError
+from noisewright.images import (
+    FaceMethod,
     FoundFaces,
     HiddenPlaces,
     KeptFaces,
     OwnFrames,
     OwnPlaces,
+    PixelMethod,
     Place,
     Video,
     hide_video,
     in_frames,
     open_video,
-    videos,
+    private_faces,
 )
-from noisewright.images.pipeline.frames import new_video
-from noisewright.images.pipeline.networks import vision
+from noisewright.images.pictures import Picture
+from noisewright.images.pipeline import video as videos
+from noisewright.images.pipeline.detection import vision
+from noisewright.images.pipeline.video import new_video
 
 SIDE, FRAMES = 200, 10
 LOST = (4, 5)

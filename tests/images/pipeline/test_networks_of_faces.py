@@ -12,9 +12,10 @@ import pytest
 from photo_support import astronaut
 from resource_support import forget_places
 
-from noisewright.core.errors import ParameterError, ResourceError
-from noisewright.files import registries
-from noisewright.images.pipeline import FoundFaces, fetch_networks, networks
+from noisewright.exceptions import ParameterError, ResourceError
+from noisewright.images import FoundFaces, fetch_networks
+from noisewright.images.pipeline import detection as networks
+from noisewright.io import model_files as registries
 
 
 @pytest.fixture

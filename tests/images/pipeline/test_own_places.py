@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 from picture_support import drawing
 
-from noisewright.core.errors import DataError, FileFormatError, ParameterError
-from noisewright.images import PixelMethod, png_of
-from noisewright.images.pictures import Region
-from noisewright.images.pipeline import OwnPlaces, Place, in_frames
+from noisewright.exceptions import DataError, FileFormatError, ParameterError
+from noisewright.images import OwnPlaces, PixelMethod, Place, Region, in_frames, png_of
 from noisewright.images.pipeline.finding import places_of
 
 PICTURE = drawing(60, 40)

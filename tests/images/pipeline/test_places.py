@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from picture_support import drawing
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.images.pictures.filling import filled
-from noisewright.images.pipeline.hiding import hidden
-from noisewright.images.pipeline.places import GREY, MOST_PLACES, Cover, Place
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.images.pictures import filled
+from noisewright.images.pipeline.finding import hidden
+from noisewright.images.pipeline.geometry import GREY, MOST_PLACES, Cover, Place
 
 HEIGHT, WIDTH = 40, 56
 numbers = st.floats(-20, 70)

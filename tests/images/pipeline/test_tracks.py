@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import ParameterError
-from noisewright.images.pipeline import Place, tracks_of
+from noisewright.exceptions import ParameterError
+from noisewright.images import Place, tracks_of
 
 
 def at(x: float, y: float = 50, side: float = 20, tilt: float = 0) -> Place:

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from picture_support import drawing
 
-from noisewright.images import PixelMethod
-from noisewright.images.mechanism import PictureMechanism
-from noisewright.images.pictures.reading import Picture
-from noisewright.images.pipeline import HiddenVideo, OwnFrames, Video, hide_video, in_frames
-from noisewright.images.pipeline.frames import new_video
-from noisewright.images.pixels.mechanism import BlockMechanism
+from noisewright.images import HiddenVideo, OwnFrames, PixelMethod, Video, hide_video, in_frames
+from noisewright.images.base import PictureMechanism
+from noisewright.images.blocks import BlockMechanism
+from noisewright.images.pictures import Picture
+from noisewright.images.pipeline.video import new_video
 
 WIDTH, HEIGHT, FRAMES = 96, 64, 8
 BROKEN = {"1-3": [[10, 10, 20, 20]], "4": [], "5-8": [[14, 10, 20, 20]]}
@@ -80,7 +79,7 @@ def test_every_hidden_pixel_is_read_by_one_draw_at_most(
         return np.full(self.shape, 90, np.uint8)
 
     monkeypatch.setattr(BlockMechanism, "drawn", drawn)
-    monkeypatch.setattr("noisewright.images.pipeline.frames._check_written", lambda *_: None)
+    monkeypatch.setattr("noisewright.images.pipeline.video._check_written", lambda *_: None)
     frames = [np.roll(drawing(WIDTH, HEIGHT), number, axis=1) for number in range(FRAMES)]
     hide(tmp_path, listed, draw)  # makes the source, which is not read below
     boxes = OwnFrames.of(listed, "boxes.json").in_each(FRAMES)

@@ -17,15 +17,26 @@ from hypothesis import strategies as st
 from picture_support import drawing, small_picture
 from scipy.stats import chisquare
 
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.errors import CertificateError, DataError, NoChannelError, NoLossError, ParameterError
-from noisewright.images import pixel_exponential, pixel_laplace, pixel_windows, read_picture
-from noisewright.images.baselines import raw_losses, raw_ssim_windows, two_valued
-from noisewright.images.pictures import Windows, chunks_of, window_ssim
-from noisewright.images.pixels import ChangedPixels, WindowChoice, level_table
-from noisewright.images.pixels.window_classes import WindowClasses, level_values
-from noisewright.mechanisms.numbers.geometric import geometric
-from noisewright.noise.laws.clamped import ClampedLaplace
+from noisewright.certificates.certificate import Certificate
+from noisewright.exceptions import CertificateError, DataError, NoChannelError, NoLossError, ParameterError
+from noisewright.images import (
+    ChangedPixels,
+    WindowChoice,
+    Windows,
+    chunks_of,
+    level_table,
+    pixel_exponential,
+    pixel_laplace,
+    pixel_windows,
+    raw_losses,
+    raw_ssim_windows,
+    read_picture,
+    two_valued,
+    window_ssim,
+)
+from noisewright.images.windows import WindowClasses, level_values
+from noisewright.mechanisms.numeric.geometric import geometric
+from noisewright.sampling.laplace import ClampedLaplace
 
 MAKERS = {"laplace": pixel_laplace, "exponential": pixel_exponential, "windows": pixel_windows}
 SIZES = {"width": 23, "height": 17}
@@ -103,7 +114,7 @@ def test_a_certificate_with_weights_beyond_its_bounds_is_refused() -> None:
 
 
 def test_noise_whose_secrets_may_lie_beyond_the_clamp_is_no_part_of_a_product_of_any_two_values() -> None:
-    from noisewright.core.certificates.product import Part, product_certificate
+    from noisewright.certificates.composition import Part, product_certificate
 
     inside = geometric(epsilon="1/5", within=(0, 10)).certificate()
     assert product_certificate("sums", [Part(inside, 3)], metric="discrete").epsilon == 6
@@ -485,7 +496,7 @@ def test_a_blur_is_made_of_what_was_drawn() -> None:
     plain, soft = (
         pixel_laplace(epsilon=10**5, width=48, height=32, block=4, blur=b).release(photo, rng()) for b in (0, 1)
     )
-    from noisewright.images.pictures import blurred
+    from noisewright.images import blurred
 
     # Before rounding to eight bits: within one of the blur of the rounded picture.
     assert np.abs(soft - blurred(plain)).max() <= 1.01

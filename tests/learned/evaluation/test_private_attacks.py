@@ -9,12 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.learned.evaluation import ATTACKERS, attack_mechanism, attack_release, distortion_of, optimum_beside
-from noisewright.learned.evaluation.attack import HANDED_OUT, UNRELATED, _parts
-from noisewright.learned.evaluation.attackers import Fitted, cross_entropy
-from noisewright.learned.evaluation.tables import Columns, Encoder, classes_of
-from noisewright.learned.theory import FiniteGame, Joint, Mixture
+from noisewright.attacks import ATTACKERS, attack_mechanism, attack_release, distortion_of, optimum_beside
+from noisewright.attacks.attribute_inference import HANDED_OUT, UNRELATED, _parts
+from noisewright.attacks.classifiers import Columns, Encoder, Fitted, classes_of, cross_entropy
+from noisewright.context_aware import FiniteGame, Joint, Mixture
+from noisewright.exceptions import DataError, ParameterError
 
 FAST = ("quadratic logistic", "gradient boosting")
 

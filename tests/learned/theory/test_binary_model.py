@@ -9,17 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisewright.core.errors import ParameterError
-from noisewright.learned.theory import FiniteGame, Joint, map_accuracy, mutual_information
-from noisewright.learned.theory.binary import (
+from noisewright.context_aware import FiniteGame, Joint, map_accuracy, mutual_information
+from noisewright.context_aware.closed_forms import (
     best_kept,
     even_information,
+    independence_budget,
     keeps,
     kept_accuracy,
     least_accuracy,
     mechanism_rows,
+    saturation_budget,
 )
-from noisewright.learned.theory.budgets import independence_budget, saturation_budget
+from noisewright.exceptions import ParameterError
 
 EVEN, SKEWED = Joint.xor(px1=0.5, flip=0.25), Joint.xor(px1=0.75, flip=0.25)
 TENTHS = [0.05 * i for i in range(1, 11)]

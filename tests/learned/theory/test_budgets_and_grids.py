@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisewright.core.errors import ParameterError
-from noisewright.learned.theory import FiniteGame, GaussianPair, Joint, Mixture, direction_noise, grid_game, shifts
-from noisewright.learned.theory.budgets import (
+from noisewright.context_aware import FiniteGame, GaussianPair, Joint, Mixture, direction_noise, grid_game
+from noisewright.context_aware import gaussian as shifts
+from noisewright.context_aware.closed_forms import (
     classes_budget,
     independence_budget,
     line_budget,
@@ -20,6 +20,7 @@ from noisewright.learned.theory.budgets import (
     saturation_budget,
     shift_budget,
 )
+from noisewright.exceptions import ParameterError
 
 LAWS = {
     1: Mixture(py1=0.5, mean0=-3, mean1=3),

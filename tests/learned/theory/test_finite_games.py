@@ -13,11 +13,8 @@ from scipy.optimize import linprog, minimize
 from scipy.stats import chisquare
 
 import noisewright as nw
-from noisewright.adversary.measures.uncertainty import uncertainty
-from noisewright.core.accountant import Accountant
-from noisewright.core.errors import DataError, GuaranteeError, ParameterError
-from noisewright.core.guarantee import ContextAware
-from noisewright.learned.theory import (
+from noisewright.certificates.composition import Accountant
+from noisewright.context_aware import (
     AdversaryLoss,
     DualCertificate,
     FiniteGame,
@@ -30,10 +27,13 @@ from noisewright.learned.theory import (
     map_accuracy,
     mutual_information,
 )
-from noisewright.learned.theory._interior import interior
-from noisewright.learned.theory._rows import GameRows
-from noisewright.learned.theory.binary import least_accuracy
-from noisewright.learned.theory.losses import as_adversary_loss
+from noisewright.context_aware.closed_forms import least_accuracy
+from noisewright.context_aware.distributions import as_adversary_loss
+from noisewright.context_aware.interior_point import interior
+from noisewright.context_aware.programs import GameRows
+from noisewright.exceptions import DataError, GuaranteeError, ParameterError
+from noisewright.guarantees import ContextAware
+from noisewright.qif.vulnerability import uncertainty
 
 THREE = Joint([[0.30, 0.05, 0.05], [0.05, 0.20, 0.05], [0.05, 0.05, 0.20]])
 SKEWED = Joint.xor(px1=0.75, flip=0.25)

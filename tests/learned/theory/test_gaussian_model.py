@@ -11,16 +11,10 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.learned.theory import (
-    Mixture,
-    accuracy_slope,
-    budgets,
-    equal_accuracy,
-    mixture_accuracy,
-    mixture_information,
-    shifts,
-)
+from noisewright.context_aware import Mixture, accuracy_slope, equal_accuracy, mixture_accuracy, mixture_information
+from noisewright.context_aware import closed_forms as budgets
+from noisewright.context_aware import gaussian as shifts
+from noisewright.exceptions import DataError, ParameterError
 
 LAWS = {
     1: Mixture(py1=0.5, mean0=-3, mean1=3),

@@ -9,9 +9,10 @@ import pytest
 from scipy.stats import beta, norm
 from sklearn.feature_selection import mutual_info_classif
 
-from noisewright.core.errors import DataError, NoisewrightError, ParameterError
-from noisewright.learned.theory import Mixture, accuracy_interval, shifts
-from noisewright.learned.theory.estimates import binned, from_beliefs, mixture_beliefs, nearest_neighbours, plug_in
+from noisewright.context_aware import Mixture, accuracy_interval
+from noisewright.context_aware import gaussian as shifts
+from noisewright.context_aware.distributions import binned, from_beliefs, mixture_beliefs, nearest_neighbours, plug_in
+from noisewright.exceptions import DataError, NoisewrightError, ParameterError
 
 EVEN = Mixture(py1=0.5, mean0=-3, mean1=3)
 OPTIMUM = shifts.shift_and_noise(EVEN, 5)

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import noisewright as nw
-from noisewright.core.errors import GuaranteeError, ParameterError
-from noisewright.learned.theory import FiniteGame, GaussianPair, Joint, SquaredLoss, shifts
-from noisewright.learned.theory.gaussians.mixtures import Mixture
+from noisewright.context_aware import FiniteGame, GaussianPair, Joint, SquaredLoss
+from noisewright.context_aware import gaussian as shifts
+from noisewright.context_aware.gaussian import Mixture
+from noisewright.exceptions import GuaranteeError, ParameterError
 
 THREE = Joint([[0.30, 0.05, 0.05], [0.05, 0.20, 0.05], [0.05, 0.05, 0.20]], private=[0, 1, 3])
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from noisewright.core.errors import ParameterError
-from noisewright.learned.theory import AdversaryLoss
-from noisewright.learned.training import (
+from noisewright.context_aware import AdversaryLoss
+from noisewright.exceptions import ParameterError
+from noisewright.learning import (
     Adam,
     AugmentedLagrangian,
     BestResponse,
@@ -24,9 +24,8 @@ from noisewright.learned.training import (
     alpha_loss,
     expected_losses,
 )
-from noisewright.learned.training.losses import accuracies, prior_losses
-from noisewright.learned.training.networks import layers, through
-from noisewright.learned.training.steps import slopes
+from noisewright.learning.networks import layers, slopes, through
+from noisewright.learning.objectives import accuracies, prior_losses
 
 LOG = AdversaryLoss(1.0)
 

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from noisewright.core.errors import DataError, FileFormatError
-from noisewright.learned import GAPPrivatiser
-from noisewright.learned.theory import FiniteGame, Joint, Mixture, binary, shifts
-from noisewright.learned.training import (
+from noisewright.context_aware import FiniteGame, Joint, Mixture
+from noisewright.context_aware import closed_forms as binary
+from noisewright.context_aware import gaussian as shifts
+from noisewright.exceptions import DataError, FileFormatError
+from noisewright.learning import (
     Course,
     Curve,
+    GAPPrivatiser,
     NetworkAdversary,
     Records,
     Settings,
@@ -23,7 +25,7 @@ from noisewright.learned.training import (
     Trainer,
     train_curve,
 )
-from noisewright.learned.training.trainer import Watched
+from noisewright.learning.trainer import Watched
 
 FEW = ["nearest neighbours"]
 THREE = np.array([[0.30, 0.05, 0.05], [0.05, 0.20, 0.05], [0.05, 0.05, 0.20]])

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from noisewright.core.errors import DataError
-from noisewright.matching.hashing import as_codes, code_bytes, hamming, hamming_matrix, packed, unpacked
+from noisewright.exceptions import DataError
+from noisewright.matching import as_codes, code_bytes, hamming, hamming_matrix, packed, unpacked
 
 BITS = st.integers(1, 140).flatmap(lambda bits: arrays.arrays(np.uint8, (5, bits), elements=st.integers(0, 1)))
 
@@ -35,7 +35,7 @@ def test_distances_are_those_of_the_bits(bits: np.ndarray) -> None:
 def test_many_codes_are_compared_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     codes = np.random.default_rng(1).integers(0, 256, (300, 5), np.uint8)
     whole = hamming_matrix(codes, codes)
-    monkeypatch.setattr("noisewright.matching.hashing.codes.AT_ONCE", 8 * 300 * 7)
+    monkeypatch.setattr("noisewright.matching.hash_functions.CODES_AT_ONCE", 8 * 300 * 7)
     assert (hamming_matrix(codes, codes) == whole).all()
 
 

@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 from scipy import linalg, sparse, stats
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.seed import Seed
-from noisewright.matching import Client, Scheme
-from noisewright.matching.hashing import FastProjection, MinHash, Sampling, hamming, unpacked
-from noisewright.matching.promises import scheme_promise
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.matching import Client, FastProjection, MinHash, Sampling, Scheme, hamming, scheme_promise, unpacked
+from noisewright.resources import Seed
 
 SEED = Seed.from_hex("5a" * 32)
 
@@ -106,7 +104,7 @@ def test_many_sets_are_hashed_piece_by_piece(monkeypatch: pytest.MonkeyPatch) ->
     sets = [rng.integers(0, 1000, rng.integers(1, 40)).tolist() for _ in range(200)]
     hashing = MinHash(37, SEED)
     whole = hashing.hash(sets)
-    monkeypatch.setattr("noisewright.matching.hashing.minhash.AT_ONCE", 64)
+    monkeypatch.setattr("noisewright.matching.hash_functions.MINHASH_AT_ONCE", 64)
     assert (hashing.hash(sets) == whole).all()
 
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from noisewright.core.errors import DataError
-from noisewright.core.seed import Seed
-from noisewright.matching.hashing import Projection, hamming, projection, unpacked
+from noisewright.exceptions import DataError
+from noisewright.matching import Projection, hamming, unpacked
+from noisewright.matching import hash_functions as projection
+from noisewright.resources import Seed
 
 SEED = Seed.from_hex("5a" * 32)
 
@@ -65,7 +66,7 @@ def test_blocks_sparse_matrices_and_other_types_give_the_same_codes(monkeypatch:
     assert (hashing.hash(vectors.tolist()) == whole).all()
     assert (hashing.hash(sparse.csr_array(vectors)) == whole).all()
     assert (hashing.hash(sparse.coo_matrix(vectors)) == whole).all()
-    monkeypatch.setattr("noisewright.matching.hashing.projection.AT_ONCE", 40 * 7)
+    monkeypatch.setattr("noisewright.matching.hash_functions.PROJECTIONS_AT_ONCE", 40 * 7)
     assert (hashing.hash(vectors) == whole).all()
     assert (hashing.hash(sparse.csr_array(vectors)) == whole).all()
 
@@ -112,7 +113,7 @@ def test_many_empty_rows_of_a_sparse_matrix_are_looked_at_a_few_at_a_time(monkey
     seen = []
     made = projection.zero_rows
     monkeypatch.setattr(projection, "zero_rows", lambda rows, zero: seen.append(rows.shape[0]) or made(rows, zero))
-    monkeypatch.setattr(projection, "AT_ONCE", 6 * 10)
+    monkeypatch.setattr(projection, "PROJECTIONS_AT_ONCE", 6 * 10)
     assert (hashing.hash(sparse.csr_array(vectors)) == whole).all()
     assert max(seen) <= 10
     assert sum(seen) == 42

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from noisewright.core.errors import FileFormatError, ParameterError
-from noisewright.core.seed import Seed
+from noisewright.exceptions import FileFormatError, ParameterError
 from noisewright.matching import Scheme
-from noisewright.mechanisms.categories.response import randomised_response
+from noisewright.mechanisms.categorical.randomised_response import randomised_response
+from noisewright.resources import Seed
 
 SEED = Seed.from_hex("5a" * 32)
 GOOD: dict[str, Any] = {"dimension": 10, "bits": 20, "epsilon": "0.3", "seed": SEED}

@@ -13,15 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.core.metrics import Angular
-from noisewright.core.seed import Seed
-from noisewright.matching import Client, Scheme
-from noisewright.matching.hashing import hamming
-from noisewright.matching.promises import (
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import ParameterError
+from noisewright.matching import (
     BY_SEED,
+    Client,
     LossLaw,
+    Scheme,
     alpha,
     binomial,
     chernoff,
@@ -29,6 +27,7 @@ from noisewright.matching.promises import (
     differing_bits,
     exact_pxdp,
     exact_xdp,
+    hamming,
     hoeffding,
     needed_deltas,
     per_hash,
@@ -37,6 +36,8 @@ from noisewright.matching.promises import (
     smallest_spread,
     worst_case,
 )
+from noisewright.metrics import Angular
+from noisewright.resources import Seed
 
 TABLE = {  # printed digits are cut, not rounded
     0.05: (0.31111, 0.2028, 0.15866, 0.11713),

@@ -8,22 +8,23 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.metrics import Angular
-from noisewright.core.seed import Seed
-from noisewright.matching import Client, Scheme
-from noisewright.matching.hashing import hamming
-from noisewright.matching.promises import (
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.matching import (
     BY_SEED,
+    Client,
+    Scheme,
     angular,
     angular_distances,
     best_bits,
     euclidean,
     euclidean_epsilon,
+    hamming,
     most_bits,
     price_of_a_bit,
     ranked_first,
 )
+from noisewright.metrics import Angular
+from noisewright.resources import Seed
 
 NAMES = ("hoeffding", "chernoff", "binomial", "exact-xdp")
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import NoisewrightError
+from noisewright.exceptions import NoisewrightError
 from noisewright.mechanisms.registry import registry
 from noisewright.testing import check_entry
 

@@ -15,12 +15,10 @@ import pytest
 from scipy import linalg, sparse, stats
 
 import noisewright as nw
-from noisewright.core.errors import CertificateError, DataError, NoChannelError, NoLossError, ParameterError
-from noisewright.core.seed import Seed
-from noisewright.matching import Client, Scheme, hashed_sets, laplace_hash, lshrr
-from noisewright.matching.hashing import hamming, unpacked
-from noisewright.matching.promises import LossLaw
+from noisewright.exceptions import CertificateError, DataError, NoChannelError, NoLossError, ParameterError
+from noisewright.matching import Client, LossLaw, Scheme, hamming, hashed_sets, laplace_hash, lshrr, unpacked
 from noisewright.mechanisms import product
+from noisewright.resources import Seed
 
 SEED = Seed.from_hex("5a" * 32)
 TASTE = lshrr(epsilon="0.8", dimension=5, bits=37, seed=SEED)
@@ -209,7 +207,7 @@ def test_certificates_are_proved_and_give_the_mechanism_back(made: Any, tmp_path
     ],
 )
 def test_changed_certificates_are_not_proved(change: Any, words: str) -> None:
-    from noisewright.core.certificates.checker import checker
+    from noisewright.certificates.checker import checker
 
     document = json.loads(TASTE.certificate().to_json())
     change(document)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from noisewright.core.errors import ParameterError
-from noisewright.matching.search.debiasing import debiased, differing
+from noisewright.exceptions import ParameterError
+from noisewright.matching.nearest_neighbours import debiased, differing
 
 
 @pytest.mark.parametrize("one_sided", [False, True])

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from noisewright.core.errors import DataError, FileFormatError, MissingPartError, ParameterError
-from noisewright.matching.search import code_file
-from noisewright.matching.search import nearest as kernels
-from noisewright.matching.search.code_file import CodeFile, read_codes, write_codes
-from noisewright.matching.search.index import Index
+from noisewright.exceptions import DataError, FileFormatError, MissingPartError, ParameterError
+from noisewright.matching import nearest_neighbours as kernels
+from noisewright.matching import scheme as code_file
+from noisewright.matching.nearest_neighbours import Index
+from noisewright.matching.scheme import CodeFile, read_codes, write_codes
 
 SCHEME, OTHER = "ab" * 32, "cd" * 32
 

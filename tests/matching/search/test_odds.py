@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from noisewright.core.errors import ParameterError
-from noisewright.matching.search.debiasing import differing
-from noisewright.matching.search.nearest import nearest_codes
-from noisewright.matching.search.odds import returned_odds, true_odds
+from noisewright.exceptions import ParameterError
+from noisewright.matching.evaluation import returned_odds, true_odds
+from noisewright.matching.nearest_neighbours import differing, nearest_codes
 
 
 def by_enumeration(distances: list[float], k: int, bits: int, flip: float) -> np.ndarray:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from noisewright.core.errors import DataError
-from noisewright.matching.search import quality as module
-from noisewright.matching.search.quality import all_distances, search_quality
+from noisewright.exceptions import DataError
+from noisewright.matching import evaluation as module
+from noisewright.matching.evaluation import all_distances, search_quality
 
 
 def plainly(profiles: np.ndarray, returned: np.ndarray) -> tuple[float, float]:

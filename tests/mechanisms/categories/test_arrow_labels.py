@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError
-from noisewright.mechanisms.label_columns import Labels
+from noisewright.columns.label_encoder import Labels
+from noisewright.exceptions import DataError
 
 PLACE = {"0": 0, "1": "x"}
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.checker.checker import NotProved, check, digest
-from noisewright.core.errors import GuaranteeError, ParameterError
-from noisewright.mechanisms.categories.chances import Chances, check_promise
+from noisewright.certificates.certificate import Certificate
+from noisewright.certificates.checker.checker import NotProved, check, digest
+from noisewright.exceptions import GuaranteeError, ParameterError
+from noisewright.mechanisms.categorical.probability_table import Chances, check_promise
 
 LN3 = "1.0986122886681096913952452369225257046474905578227"  # and then 494517...
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.categories.fair import explicit_fair_channel
+from noisewright.mechanisms.categorical.exponential import explicit_fair_channel
 
 
 def constant(n, a):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.mechanisms.categories.exponential import exponential_channel
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.mechanisms.categorical.exponential import exponential_channel
 
 
 def over_truncated(a, inputs, outputs):

@@ -13,9 +13,9 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import chi2
 
 import noisewright as nw
-from noisewright.core.certificates.checker.checker import digest
-from noisewright.core.errors import CertificateError, DataError, ParameterError
-from noisewright.mechanisms.categories.selection import _Law
+from noisewright.certificates.checker.checker import digest
+from noisewright.exceptions import CertificateError, DataError, ParameterError
+from noisewright.mechanisms.categorical.selection import _Law
 
 ERROR_RATE = 1e-8
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranged_support import range_sets, worst_share
 
-from noisewright.core.certificates.checker import checker, checker_noise
-from noisewright.mechanisms.laws.calibrate import continuous, on_lattice, ranged_proof
-from noisewright.mechanisms.laws.feasible import Feasible
-from noisewright.mechanisms.laws.truncated import TruncatedLaplace
-from noisewright.noise.lattice import Lattice
+from noisewright.certificates.checker import checker, checker_noise
+from noisewright.mechanisms.numeric.calibration import continuous, on_lattice, ranged_proof
+from noisewright.mechanisms.numeric.feasible_sets import Feasible
+from noisewright.mechanisms.numeric.laplace_distribution import TruncatedLaplace
+from noisewright.sampling.lattice import Lattice
 
 HALF_LINE = (0, None)
 

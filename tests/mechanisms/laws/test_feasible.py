@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.mechanisms.laws.feasible import Feasible
-from noisewright.noise.lattice import Lattice
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.mechanisms.numeric.feasible_sets import Feasible
+from noisewright.sampling.lattice import Lattice
 
 INF = float("inf")
 

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from ranged_support import points_of, range_sets
 from scipy.integrate import quad
 
-from noisewright.core.errors import ParameterError
-from noisewright.mechanisms.laws.feasible import Feasible
-from noisewright.mechanisms.laws.lattice import LatticeLaw, geometric_moments
-from noisewright.mechanisms.laws.truncated import TruncatedLaplace
+from noisewright.exceptions import ParameterError
+from noisewright.mechanisms.numeric.feasible_sets import Feasible
+from noisewright.mechanisms.numeric.laplace_distribution import LatticeLaw, TruncatedLaplace, geometric_moments
 
 SETS = {
     "line": None,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from noisewright.core.errors import ParameterError
-from noisewright.mechanisms.laws.roots import root
+from noisewright.exceptions import ParameterError
+from noisewright.mechanisms.numeric.calibration import root
 
 FUNCTIONS: list[tuple[Callable[[float], float], float, float]] = [
     (lambda x: math.cos(x) - x, 0, 1),

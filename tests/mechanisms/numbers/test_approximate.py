@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import CertificateError, ParameterError
-from noisewright.mechanisms.numbers.approximate import laplace_delta, laplace_scale, lattice_delta
+from noisewright.certificates.checker import checker
+from noisewright.exceptions import CertificateError, ParameterError
+from noisewright.mechanisms.numeric.additive import lattice_delta
+from noisewright.mechanisms.numeric.laplace import laplace_delta, laplace_scale
 
 FACTS = [
     (1, 0.1, 1, 0.904682, 0.051317, 0.825954),

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker, checker_noise
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.mechanisms.laws.feasible import Feasible
-from noisewright.mechanisms.laws.half_line import SWITCH, AsymmetricLaw, first_regime, near_rate
-from noisewright.mechanisms.laws.truncated import TruncatedLaplace
+from noisewright.certificates.checker import checker, checker_noise
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.mechanisms.numeric.feasible_sets import Feasible
+from noisewright.mechanisms.numeric.half_line_laplace import SWITCH, AsymmetricLaw, first_regime, near_rate
+from noisewright.mechanisms.numeric.laplace_distribution import TruncatedLaplace
 
 LAW = AsymmetricLaw(Feasible.parse((0, None)), 1.0)
 

@@ -11,8 +11,8 @@ from scipy.integrate import quad
 from scipy.stats import beta, kstest
 
 import noisewright as nw
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.mechanisms.numbers.truncated import (
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.mechanisms.numeric.truncated_laplace import (
     ClampedLaplace,
     binned_laplace,
     continuous_loss,
@@ -25,7 +25,7 @@ from noisewright.mechanisms.numbers.truncated import (
     smooth,
     smoothing_density,
 )
-from noisewright.noise import Lattice, discrete_laplace
+from noisewright.sampling import Lattice, discrete_laplace
 
 LN16 = 4 * math.log(2)
 

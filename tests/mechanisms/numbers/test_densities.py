@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 import noisewright as nw
-from noisewright.mechanisms import auditing
-from noisewright.mechanisms.auditing import MechanismAudit, Neighbours
-from noisewright.mechanisms.numbers.densities import (
+from noisewright.base import MechanismAudit
+from noisewright.mechanisms import audit as auditing
+from noisewright.mechanisms.audit import Neighbours
+from noisewright.mechanisms.numeric.privacy_loss import (
     LaplaceDensity,
     audit_family,
     audit_locations,
@@ -259,10 +260,10 @@ def test_audit_without_any_means_says_so():
         guarantee = nw.Guarantee(1.0, nw.metrics.Line())
 
         def channel(self):
-            raise nw.core.errors.NoChannelError("it is infinite")
+            raise nw.exceptions.NoChannelError("it is infinite")
 
         def certificate(self, rng=None):
-            raise nw.core.errors.GuaranteeError("none")
+            raise nw.exceptions.GuaranteeError("none")
 
     with pytest.raises(nw.NoisewrightError, match="'blank' cannot be audited"):
         nw.audit(Blank())

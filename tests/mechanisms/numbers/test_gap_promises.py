@@ -14,19 +14,19 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.certificates.checker.checker_release import loss_of
-from noisewright.core.certificates.claims import claimed
-from noisewright.core.errors import NoisewrightError
-from noisewright.core.guarantee import Guarantee
-from noisewright.mechanisms.laws.lattice import LatticeLaw
-from noisewright.releases.columns.plan import compile_column
-from noisewright.releases.columns.prices import charge
-from noisewright.releases.policy.policy import as_policy
+from noisewright.certificates.certificate import claimed
+from noisewright.certificates.checker.checker_release import loss_of
+from noisewright.exceptions import NoisewrightError
+from noisewright.guarantees import Guarantee
+from noisewright.mechanisms.numeric.laplace_distribution import LatticeLaw
+from noisewright.planning.calibration import charge
+from noisewright.planning.column_plan import compile_column
+from noisewright.policy.policy import as_policy
 
 FAR = ((0, 0.5), (5, 5.5))
 
 
-def losses(mechanism: nw.core.Mechanism) -> tuple[np.ndarray, np.ndarray]:
+def losses(mechanism: nw.base.Mechanism) -> tuple[np.ndarray, np.ndarray]:
     """The distance and the largest log-ratio of every two inputs."""
     channel = mechanism.channel()
     places, logs = np.array(channel.inputs, dtype=float), np.log(channel.matrix)
@@ -61,7 +61,7 @@ def test_chains_across_a_gap_would_promise_too_much(within: Any, pair: tuple[flo
     assert loss_between(mechanism, list(pair)) == pytest.approx(loss, abs=1e-3)
     assert loss > math.ceil(apart)  # what a chain of neighbours would allow
     assert mechanism.map(apart) == math.inf
-    assert nw.core.Accountant(pair).add(mechanism.guarantee).epsilon().value == math.inf
+    assert nw.certificates.Accountant(pair).add(mechanism.guarantee).epsilon().value == math.inf
 
 
 @pytest.mark.parametrize(

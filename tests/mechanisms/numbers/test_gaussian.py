@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from ranged_support import check_error
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker, checker_noise
-from noisewright.core.errors import CertificateError
-from noisewright.core.exact import exp_bounds
-from noisewright.mechanisms.numbers.gaussian import GaussianLaw, analytic_delta, analytic_sigma, classical_sigma
+from noisewright.certificates.checker import checker, checker_noise
+from noisewright.claims.figures import exp_bounds
+from noisewright.exceptions import CertificateError
+from noisewright.mechanisms.numeric.gaussian import GaussianLaw, analytic_delta, analytic_sigma, classical_sigma
 
 SETTINGS = [(1, "1e-5"), ("0.1", "1e-6"), (3, "1e-3"), ("0.5", "0.01")]
 

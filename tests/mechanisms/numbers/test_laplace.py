@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from ranged_support import check_error, range_sets
 
 import noisewright as nw
-from noisewright.core.errors import CertificateError, DataError, ParameterError
-from noisewright.mechanisms.numbers.half_line import AsymmetricLaplace
-from noisewright.mechanisms.numbers.laplace import LaplaceMechanism
-from noisewright.noise.lattice import Lattice
+from noisewright.exceptions import CertificateError, DataError, ParameterError
+from noisewright.mechanisms.numeric.half_line_laplace import AsymmetricLaplace
+from noisewright.mechanisms.numeric.laplace import LaplaceMechanism
+from noisewright.sampling.lattice import Lattice
 
 
 def test_01_fact03_snapping_keeps_the_loss_and_is_idempotent():

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker, checker_noise
-from noisewright.core.errors import CertificateError, DataError, ParameterError
-from noisewright.core.exact import float_up
-from noisewright.mechanisms.laws.additive import lattice_delta
-from noisewright.mechanisms.laws.lattice import LatticeLaw
-from noisewright.noise.lattice import Lattice
+from noisewright.certificates.checker import checker, checker_noise
+from noisewright.claims.figures import float_up
+from noisewright.exceptions import CertificateError, DataError, ParameterError
+from noisewright.mechanisms.numeric.additive import lattice_delta
+from noisewright.mechanisms.numeric.laplace_distribution import LatticeLaw
+from noisewright.sampling.lattice import Lattice
 
 NUMERIC = {
     "laplace": lambda **more: nw.laplace(epsilon=1, **more),

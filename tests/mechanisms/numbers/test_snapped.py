@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.mechanisms.losses import expected_loss
-from noisewright.mechanisms.numbers.additive import snap
+from noisewright.base import expected_loss
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.mechanisms.numeric.additive import snap
 
 
 @pytest.mark.parametrize(("epsilon", "sensitivity"), [("0.5", 1), (2, 3)])

@@ -11,8 +11,8 @@ from ranged_support import check_error
 from scipy.integrate import quad
 
 import noisewright as nw
-from noisewright.core.errors import CertificateError, DataError
-from noisewright.mechanisms.numbers.staircase import StaircaseLaw, staircase_density
+from noisewright.exceptions import CertificateError, DataError
+from noisewright.mechanisms.numeric.staircase import StaircaseLaw, staircase_density
 
 
 def law_on(law, far):
@@ -129,7 +129,7 @@ def test_certificate_is_about_the_law_that_is_drawn():
 
 @pytest.mark.parametrize(("field", "value"), [("width", 900), ("rate", "11/10"), ("first", 0), ("first", 5000)])
 def test_a_staircase_that_is_too_steep_is_not_proved(field, value):
-    from noisewright.core.certificates.checker import checker
+    from noisewright.certificates.checker import checker
 
     document = dict(nw.mechanisms.staircase(epsilon=1).certificate().document)
     document["proof"] = {**document["proof"], field: value}

@@ -21,13 +21,11 @@ from scipy.linalg import hadamard
 from scipy.stats import chisquare
 
 import noisewright as nw
-from noisewright.core.errors import CertificateError, DataError, ParameterError, PolicyError
-from noisewright.mechanisms.oracles import subset
-from noisewright.mechanisms.oracles._packed import read_packed, set_sizes, support_counts
-from noisewright.mechanisms.oracles.hadamard import HadamardMechanism
-from noisewright.mechanisms.oracles.local_hashing import LocalHashingMechanism
-from noisewright.mechanisms.oracles.subset import SubsetMechanism
-from noisewright.mechanisms.oracles.unary import UnaryMechanism
+from noisewright.exceptions import CertificateError, DataError, ParameterError, PolicyError
+from noisewright.mechanisms.categorical import subset_selection as subset
+from noisewright.mechanisms.categorical.frequency_oracle import UnaryMechanism, read_packed, set_sizes, support_counts
+from noisewright.mechanisms.categorical.local_hashing import LocalHashingMechanism
+from noisewright.mechanisms.categorical.subset_selection import HadamardMechanism, SubsetMechanism
 
 MAKERS: dict[str, Callable[..., Any]] = {
     "unary": nw.mechanisms.unary_encoding,

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker
-from noisewright.mechanisms.places.curves import curve
+from noisewright.certificates.checker import checker
+from noisewright.mechanisms.spatial.curves import curve
 
 
 @given(

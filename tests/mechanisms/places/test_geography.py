@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import CertificateError, DataError, MetricError, ParameterError
-from noisewright.mechanisms.places.geography import HALF, MOST
-from noisewright.mechanisms.places.metres import EARTH_RADIUS, LocalMetres
+from noisewright.certificates.checker import checker
+from noisewright.exceptions import CertificateError, DataError, MetricError, ParameterError
+from noisewright.mechanisms.spatial.geographic import EARTH_RADIUS, HALF, MOST, LocalMetres
 
 LEVEL = 1e-6
 PARIS = (48.8566, 2.3522)

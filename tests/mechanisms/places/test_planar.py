@@ -14,11 +14,10 @@ from scipy import stats
 from scipy.special import lambertw
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import CertificateError, DataError, ParameterError
-from noisewright.mechanisms.places.planar import planar_moments
-from noisewright.mechanisms.places.remap import Places
-from noisewright.noise import discrete_planar_laplace
+from noisewright.certificates.checker import checker
+from noisewright.exceptions import CertificateError, DataError, ParameterError
+from noisewright.mechanisms.spatial.planar_laplace import Places, planar_moments
+from noisewright.sampling import discrete_planar_laplace
 
 LEVEL = 1e-6
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.special
 
-from noisewright.mechanisms.places.planar import LATTICE_SUMS
+from noisewright.mechanisms.spatial.planar_laplace import LATTICE_SUMS
 
 
 @pytest.mark.parametrize("j", range(len(LATTICE_SUMS)))

@@ -11,10 +11,10 @@ from scipy import integrate, stats
 from scipy.special import gammainc
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import CertificateError, DataError, ParameterError
-from noisewright.mechanisms.laws.lattice_metrics import LatticePoints
-from noisewright.mechanisms.places.vectors import _uniform, spherical_noise
+from noisewright.certificates.checker import checker
+from noisewright.exceptions import CertificateError, DataError, ParameterError
+from noisewright.mechanisms.numeric.feasible_sets import LatticePoints
+from noisewright.mechanisms.spatial.vectors import _uniform, spherical_noise
 
 LEVEL = 1e-6
 

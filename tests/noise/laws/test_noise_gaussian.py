@@ -11,9 +11,9 @@ import pytest
 from noise_support import LEVEL, Z_LIMIT, Scripted, chi_square, expm, leading_bits, to_decimal, words_of
 from scipy import stats
 
-from noisewright.core.errors import ParameterError
-from noisewright.noise import discrete_gaussian
-from noisewright.noise.laws.gaussian import _accepted, _rejection_plan, _thresholds
+from noisewright.exceptions import ParameterError
+from noisewright.sampling import discrete_gaussian
+from noisewright.sampling.gaussian import _accepted, _rejection_plan, _thresholds
 
 
 def law(sigma: Fraction) -> dict[int, float]:
@@ -130,7 +130,7 @@ def test_threshold_enclosures_hold_and_are_tight(sigma: Fraction, width: int) ->
 def test_the_rejection_coin_has_its_probability(sigma: Fraction) -> None:
     plan = _rejection_plan(sigma)
     rng, n = np.random.default_rng(44), 200_000
-    from noisewright.noise import bits_from
+    from noisewright.sampling import bits_from
 
     for ratio in (Fraction(0), Fraction(1, 300), Fraction(1, 3), Fraction(1), Fraction(2), Fraction(7, 2)):
         distance = int(ratio * sigma)

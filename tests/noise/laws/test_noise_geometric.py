@@ -10,9 +10,9 @@ import pytest
 from noise_support import LEVEL, Z_LIMIT, Scripted, chi_square, expm, leading_bits, words_of
 from scipy import stats
 
-from noisewright.core.errors import ParameterError
-from noisewright.noise import discrete_laplace, geometric
-from noisewright.noise.laws.geometric import MAX_SCALE, geometric_plan
+from noisewright.exceptions import ParameterError
+from noisewright.sampling import discrete_laplace, geometric
+from noisewright.sampling.laplace import MAX_SCALE, geometric_plan
 
 HEAD, TAIL = 0, 2**32 - 1  # a half word that is below every threshold, and one that is above
 

@@ -11,22 +11,25 @@ import pytest
 from noise_support import LEVEL, Z_LIMIT, Scripted, leading_bits, to_decimal
 from scipy import stats
 
-from noisewright.core.errors import ParameterError
-from noisewright.noise import bits_from, discrete_planar_laplace
-from noisewright.noise.laws import _planar_cells as planar_cells
-from noisewright.noise.laws._planar_cells import (
+from noisewright.exceptions import ParameterError
+from noisewright.sampling import bits_from, discrete_planar_laplace
+from noisewright.sampling import planar_laplace as planar_cells
+from noisewright.sampling.planar_laplace import (
+    BELOW_ROOT_HALF,
     CODES,
     NOTHING,
     SIDE,
     TAIL,
     CellTables,
+    _accepted,
     _beyond,
     _compare,
+    _plan,
     cells,
     cells_block,
+    digit_tables,
 )
-from noisewright.noise.laws._radial import digit_tables
-from noisewright.noise.laws.planar import BELOW_ROOT_HALF, _accepted, _plan, _settle
+from noisewright.sampling.planar_laplace import _settle_point as _settle
 
 
 def law(rate: float, size: int) -> np.ndarray:

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from noise_support import LEVEL, Scripted, chi_square, expm
 
-from noisewright.core.errors import ParameterError
-from noisewright.noise import RangedSampler
-from noisewright.noise.laws._powers import FixedPowers, PowerBounds, multiply_high
-from noisewright.noise.laws.geometric import geometric_plan
-from noisewright.noise.laws.half_line import HalfLineSampler
+from noisewright.exceptions import ParameterError
+from noisewright.sampling import RangedSampler
+from noisewright.sampling.bounded_laplace import HalfLineSampler
+from noisewright.sampling.laplace import FixedPowers, PowerBounds, geometric_plan, multiply_high
 
 HIGH = (1 << 64) - 1
 

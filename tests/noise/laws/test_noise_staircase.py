@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from noisewright.core.errors import ParameterError
-from noisewright.noise import staircase_noise
-from noisewright.noise.laws.staircase import _plan
+from noisewright.exceptions import ParameterError
+from noisewright.sampling import staircase_noise
+from noisewright.sampling.laplace import _plan
 
 RATE = 1e-7  # chance that a correct sampler fails one of the statistical tests below
 

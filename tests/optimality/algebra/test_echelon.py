@@ -9,8 +9,7 @@ from algebra_support import determinant
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.optimality.algebra.echelon import Echelon, kernel, rank, shortened, solve, whole_row
-from noisewright.optimality.algebra.elimination import Elimination
+from noisewright.numerics.linear_algebra import Echelon, Elimination, kernel, rank, shortened, solve, whole_row
 
 small = st.integers(-4, 4)
 matrices = st.integers(1, 4).flatmap(

@@ -11,14 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.channels.channel import Channel
-from noisewright.core.metrics.metric import Discrete, Euclidean, Hamming, Line, Metric
-from noisewright.core.metrics.spaces import essential_pairs
-from noisewright.optimality.design._closed_forms import CONJECTURE, PRICES, THEOREM, Setting, best_known
-from noisewright.optimality.design._structured import LineKernel, Moments, monotone_remap
-from noisewright.optimality.evaluate import posterior_loss
-from noisewright.optimality.losses.gallery import (
-    Loss,
+from noisewright.channels.channel import Channel
+from noisewright.channels.hyper import as_prior
+from noisewright.design.closed_forms import CONJECTURE, PRICES, THEOREM, Setting, best_known
+from noisewright.design.geometric import LineKernel, Moments, monotone_remap
+from noisewright.design.loss import Loss
+from noisewright.design.named_losses import (
     absolute,
     as_loss,
     last_train,
@@ -28,8 +26,10 @@ from noisewright.optimality.losses.gallery import (
     squared,
     zero_one,
 )
-from noisewright.optimality.priors import as_prior
-from noisewright.optimality.program.solve import solve
+from noisewright.design.solver import solve
+from noisewright.design.utility import posterior_loss
+from noisewright.metrics.base import Discrete, Euclidean, Hamming, Line, Metric
+from noisewright.metrics.sensitivity import essential_pairs
 
 LN2 = float(np.log(2))
 CUBE = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]

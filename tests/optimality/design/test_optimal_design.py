@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.errors import NoisewrightError, ParameterError
-from noisewright.core.exact import upward
-from noisewright.mechanisms.losses import expected_loss
-from noisewright.optimality.evaluate import face_value_loss, posterior_loss, secret_losses
-from noisewright.optimality.losses.gallery import Loss, absolute, zero_one
+from noisewright.base import expected_loss
+from noisewright.certificates.certificate import Certificate
+from noisewright.claims.figures import upward
+from noisewright.design.loss import Loss
+from noisewright.design.named_losses import absolute, zero_one
+from noisewright.design.utility import face_value_loss, posterior_loss, secret_losses
+from noisewright.exceptions import NoisewrightError, ParameterError
 from noisewright.testing import check_mechanism
 
 GRID = [(i, j) for i in range(4) for j in range(4)]

@@ -11,11 +11,16 @@ import pytest
 from algebra_support import determinant
 from scipy.optimize import linprog
 
-from noisewright.optimality.algebra.echelon import rank
-from noisewright.optimality.extreme.double_description import local_inequalities, local_vertices, vertices
-from noisewright.optimality.extreme.enumeration import _classes, count_extreme_points, extreme_points, weight_vectors
-from noisewright.optimality.extreme.point import construct
-from noisewright.optimality.extreme.polytope import LocalPolytope
+from noisewright.design.polytopes.enumeration import (
+    LocalPolytope,
+    _classes,
+    count_extreme_points,
+    extreme_points,
+    weight_vectors,
+)
+from noisewright.design.polytopes.extreme_point import construct
+from noisewright.numerics.linear_algebra import rank
+from noisewright.numerics.polyhedra import local_inequalities, local_vertices, vertices
 
 LOOSE = [
     ["1/7", "1/7", "4/7", "1/7", 0],

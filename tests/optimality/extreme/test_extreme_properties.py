@@ -12,13 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.optimality.extreme.double_description import local_inequalities, local_vertices, vertices
-from noisewright.optimality.extreme.enumeration import count_extreme_points, extreme_points, weight_vectors
-from noisewright.optimality.extreme.factor import Factor
-from noisewright.optimality.extreme.point import ExtremePoint, construct
-from noisewright.optimality.extreme.polytope import LocalPolytope
+from noisewright.channels.channel import Channel
+from noisewright.design.polytopes.enumeration import LocalPolytope, count_extreme_points, extreme_points, weight_vectors
+from noisewright.design.polytopes.extreme_point import ExtremePoint, Factor, construct
+from noisewright.exceptions import ParameterError
+from noisewright.numerics.polyhedra import local_inequalities, local_vertices, vertices
 
 POINTS = list(extreme_points(4)) + list(extreme_points(4, 6, columns=2)) + list(extreme_points(5, 4))[::101]
 FORGED = ExtremePoint(2, (0, 1), (Fraction(1), Fraction(2)), (1, 2), (-1, -1))

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.mechanisms.categories.response import randomised_response
-from noisewright.optimality.algebra.echelon import solve
-from noisewright.optimality.extreme.polytope import LocalPolytope
-from noisewright.optimality.extreme.response import optimal_response
+from noisewright.design.closed_forms import optimal_response
+from noisewright.design.polytopes.enumeration import LocalPolytope
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.mechanisms.categorical.randomised_response import randomised_response
+from noisewright.numerics.linear_algebra import solve
 from noisewright.testing import check_mechanism
 
 LN2 = "0.693147180559945309417232121458"

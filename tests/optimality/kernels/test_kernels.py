@@ -14,21 +14,23 @@ from hypothesis import strategies as st
 from kernel_support import G3, H3, geometric_channel, kernels_by_force, lp_optimum, posterior_loss, refinement_residual
 from scipy.optimize import linprog
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import GuaranteeError, ParameterError
-from noisewright.core.metrics.metric import Discrete, Euclidean, Hamming, Line
-from noisewright.mechanisms.categories.response import randomised_response
-from noisewright.mechanisms.numbers.truncated import binned_laplace, grid_geometric
-from noisewright.optimality.kernels.decomposition import (
+from noisewright.channels.channel import Channel
+from noisewright.design.polytopes.kernel_mechanisms import (
     VertexHyper,
     anti_refine,
     decompose,
     is_kernel,
     is_vertex_mechanism,
+    kernel_of,
+    kernels,
+    kernels_of,
 )
-from noisewright.optimality.kernels.kernel_list import kernel_of, kernels, kernels_of
-from noisewright.optimality.kernels.posteriors import PrivatePosteriors
-from noisewright.optimality.kernels.restriction import restrict
+from noisewright.design.polytopes.posteriors import PrivatePosteriors
+from noisewright.design.polytopes.restriction import restrict
+from noisewright.exceptions import GuaranteeError, ParameterError
+from noisewright.mechanisms.categorical.randomised_response import randomised_response
+from noisewright.mechanisms.numeric.truncated_laplace import binned_laplace, grid_geometric
+from noisewright.metrics.base import Discrete, Euclidean, Hamming, Line
 
 of = PrivatePosteriors.of
 LN2 = math.log(2)

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_support import corners_by_force
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import MetricError, ParameterError
-from noisewright.core.metrics.metric import Discrete, Euclidean, Hamming, Line, Table
-from noisewright.core.metrics.spaces import closure
-from noisewright.optimality.kernels.posteriors import PrivatePosteriors
+from noisewright.channels.channel import Channel
+from noisewright.design.polytopes.posteriors import PrivatePosteriors
+from noisewright.exceptions import MetricError, ParameterError
+from noisewright.metrics.base import Discrete, Euclidean, Hamming, Line, Table
+from noisewright.metrics.sensitivity import closure
 
 of = PrivatePosteriors.of
 BITS = {k: ["".join(b) for b in product("01", repeat=k)] for k in (2, 3)}

@@ -12,15 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_support import geometric_channel, lp_optimum, posterior_loss, refinement_residual
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.core.metrics.metric import Discrete, Hamming, Line, Table
-from noisewright.core.metrics.spaces import closure
-from noisewright.mechanisms.categories.finite import mechanism
-from noisewright.optimality.kernels.decomposition import is_kernel
-from noisewright.optimality.kernels.kernel_list import kernels
-from noisewright.optimality.kernels.posteriors import PrivatePosteriors
-from noisewright.optimality.kernels.restriction import (
+from noisewright.channels.channel import Channel
+from noisewright.design.named_losses import absolute, property_loss
+from noisewright.design.polytopes.kernel_mechanisms import is_kernel, kernels
+from noisewright.design.polytopes.posteriors import PrivatePosteriors
+from noisewright.design.polytopes.restriction import (
     is_two_input,
     layered_geometric,
     optimal_by_restriction,
@@ -29,8 +25,11 @@ from noisewright.optimality.kernels.restriction import (
     restrict,
     two_input,
 )
-from noisewright.optimality.kernels.universal import at_least_as_good, universally_optimal
-from noisewright.optimality.losses.gallery import absolute, property_loss
+from noisewright.design.polytopes.universal import at_least_as_good, universally_optimal
+from noisewright.exceptions import ParameterError
+from noisewright.mechanisms.categorical.base import mechanism
+from noisewright.metrics.base import Discrete, Hamming, Line, Table
+from noisewright.metrics.sensitivity import closure
 
 LN2 = math.log(2)
 BITS = ["".join(b) for b in product("01", repeat=3)]

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.channels.channel import Channel
-from noisewright.mechanisms.numbers.truncated import binned_laplace, grid_geometric
-from noisewright.optimality.evaluate import posterior_loss
-from noisewright.optimality.kernels.restriction import restrict
-from noisewright.optimality.losses.gallery import Loss
+from noisewright.channels.channel import Channel
+from noisewright.design.loss import Loss
+from noisewright.design.polytopes.restriction import restrict
+from noisewright.design.utility import posterior_loss
+from noisewright.mechanisms.numeric.truncated_laplace import binned_laplace, grid_geometric
 
 EPSILON = 4 * math.log(2)
 

@@ -11,16 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_support import G3, H3, geometric_channel, lp_optimum, posterior_loss
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.core.metrics.metric import Discrete, Line
-from noisewright.mechanisms.categories.response import randomised_response
-from noisewright.mechanisms.numbers.truncated import grid_geometric, grid_prior
-from noisewright.optimality.kernels.decomposition import is_kernel
-from noisewright.optimality.kernels.kernel_list import kernels, kernels_of
-from noisewright.optimality.kernels.posteriors import PrivatePosteriors
-from noisewright.optimality.kernels.universal import at_least_as_good, optimal_kernels, universally_optimal
-from noisewright.optimality.losses.gallery import absolute, last_train, parity, pinball, squared, zero_one
+from noisewright.channels.channel import Channel
+from noisewright.design.named_losses import absolute, last_train, parity, pinball, squared, zero_one
+from noisewright.design.polytopes.kernel_mechanisms import is_kernel, kernels, kernels_of
+from noisewright.design.polytopes.posteriors import PrivatePosteriors
+from noisewright.design.polytopes.universal import at_least_as_good, optimal_kernels, universally_optimal
+from noisewright.exceptions import ParameterError
+from noisewright.mechanisms.categorical.randomised_response import randomised_response
+from noisewright.mechanisms.numeric.truncated_laplace import grid_geometric, grid_prior
+from noisewright.metrics.base import Discrete, Line
 
 LN2 = math.log(2)
 THREE = kernels(Line(), range(3), factor=2)

@@ -7,20 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import ParameterError
-from noisewright.core.metrics.metric import Discrete, Line
-from noisewright.core.verdict import FAILS, UNDECIDED
-from noisewright.optimality.losses.classes import (
+from noisewright.design.loss import Loss
+from noisewright.design.named_losses import (
+    absolute,
     is_extended,
     is_monotone,
     is_ordered_single_crossing,
     is_pairwise_non_trivial,
     is_strictly_monotone,
     is_trivial,
-)
-from noisewright.optimality.losses.gallery import (
-    Loss,
-    absolute,
     last_train,
     parity,
     pinball,
@@ -28,6 +23,9 @@ from noisewright.optimality.losses.gallery import (
     step_loss,
     zero_one,
 )
+from noisewright.exceptions import ParameterError
+from noisewright.guarantees import FAILS, UNDECIDED
+from noisewright.metrics.base import Discrete, Line
 
 MIDDLE = Loss([[0, 3 / 4, 1], [1 / 2, 1 / 4, 2 / 3], [3 / 5, 3 / 4, 1 / 3]])
 EXTENDED = Loss([[1, 0, 1, 0], [0, 1, 0, 0]])

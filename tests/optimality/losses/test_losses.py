@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.optimality.evaluate import posterior_loss, prior_loss
-from noisewright.optimality.losses.gallery import (
-    Loss,
+from noisewright.channels.channel import Channel
+from noisewright.channels.hyper import Prior, as_prior, uniform
+from noisewright.design.loss import Displacement, Loss
+from noisewright.design.named_losses import (
     absolute,
     as_loss,
     from_callable,
@@ -26,8 +25,8 @@ from noisewright.optimality.losses.gallery import (
     step_loss,
     zero_one,
 )
-from noisewright.optimality.losses.loss import Displacement
-from noisewright.optimality.priors import Prior, as_prior, uniform
+from noisewright.design.utility import posterior_loss, prior_loss
+from noisewright.exceptions import ParameterError
 
 POINTS = [0, 1, 3, 7]
 

@@ -11,14 +11,11 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from noisewright.core.errors import ParameterError
-from noisewright.core.metrics.metric import Discrete, Euclidean, Hamming, Line, Manhattan
-from noisewright.core.metrics.spaces import essential_pairs
-from noisewright.optimality.program.folding import fold, unfolded
-from noisewright.optimality.program.repair import majorant, private_logs
-from noisewright.optimality.program.solve import InfeasibleError, blind_bound, solve
-from noisewright.optimality.program.spanner import spanner
-from noisewright.optimality.program.sparse import FurtherRows
+from noisewright.design.linear_program import FurtherRows, fold, spanner, unfolded
+from noisewright.design.solver import InfeasibleError, blind_bound, majorant, private_logs, solve
+from noisewright.exceptions import ParameterError
+from noisewright.metrics.base import Discrete, Euclidean, Hamming, Line, Manhattan
+from noisewright.metrics.sensitivity import essential_pairs
 
 Floats = np.ndarray[Any, Any]
 
@@ -99,7 +96,7 @@ def test_the_fallback_solver_agrees(name: str) -> None:
 @given(st.integers(0, 10**6))
 def test_any_multipliers_give_a_bound(seed: int) -> None:
     """The bound does not rest on the solver: wrong multipliers only make it weaker."""
-    from noisewright.optimality.program.sparse import SparseProgram
+    from noisewright.design.linear_program import SparseProgram
 
     rng = np.random.default_rng(seed)
     n, actions = int(rng.integers(2, 5)), int(rng.integers(1, 4))

@@ -11,16 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.core.metrics.metric import Line
-from noisewright.mechanisms.categories.fair import explicit_fair, explicit_fair_channel
-from noisewright.mechanisms.numbers.densities import laplace_density
-from noisewright.mechanisms.numbers.geometric import geometric
-from noisewright.mechanisms.numbers.staircase import staircase_density
-from noisewright.optimality.design.optimal import optimal
-from noisewright.optimality.evaluate import face_value_loss, posterior_loss, secret_losses
-from noisewright.optimality.shapes.categories import (
+from noisewright.channels.channel import Channel
+from noisewright.design.optimal import optimal
+from noisewright.design.response_categories import (
     Answers,
     Categories,
     StaircaseNoise,
@@ -30,6 +23,13 @@ from noisewright.optimality.shapes.categories import (
     truncated_laplace_law,
     validate,
 )
+from noisewright.design.utility import face_value_loss, posterior_loss, secret_losses
+from noisewright.exceptions import ParameterError
+from noisewright.mechanisms.categorical.exponential import explicit_fair, explicit_fair_channel
+from noisewright.mechanisms.numeric.geometric import geometric
+from noisewright.mechanisms.numeric.privacy_loss import laplace_density
+from noisewright.mechanisms.numeric.staircase import staircase_density
+from noisewright.metrics.base import Line
 
 VARIANT_2 = ("monotone", "symmetric", "fair")
 A = math.exp(-0.5)

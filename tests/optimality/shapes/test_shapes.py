@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.mechanisms.categories.fair import explicit_fair_channel
-from noisewright.mechanisms.numbers.geometric import geometric
-from noisewright.optimality.design.optimal import optimal
-from noisewright.optimality.shapes._cells import SHAPES
-from noisewright.optimality.shapes.categories import Answers, Categories, StaircaseNoise, discretise, laplace_law
-from noisewright.optimality.shapes.checks import as_shapes, check_shape, constraints, shapes_of
+from noisewright.channels.channel import Channel
+from noisewright.design.optimal import optimal
+from noisewright.design.response_categories import Answers, Categories, StaircaseNoise, discretise, laplace_law
+from noisewright.design.shapes import SHAPES, as_shapes, check_shape, constraints, shapes_of
+from noisewright.exceptions import ParameterError
+from noisewright.mechanisms.categorical.exponential import explicit_fair_channel
+from noisewright.mechanisms.numeric.geometric import geometric
 
 VARIANT_2 = ("monotone", "symmetric", "fair")
 
@@ -186,7 +185,7 @@ def test_fair_and_honest_need_no_order():
 
 
 def discrete():
-    from noisewright.core.metrics.metric import Discrete
+    from noisewright.metrics.base import Discrete
 
     return Discrete()
 

@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError, NoisewrightError, ParameterError, PolicyError
-from noisewright.releases.columns.types import known_types, source_for
-from noisewright.releases.kinds.casts import recast
+from noisewright.columns.registry import recast
+from noisewright.exceptions import DataError, NoisewrightError, ParameterError, PolicyError
+from noisewright.planning.columns import known_types, source_for
+from noisewright.policy.policy import Policy, as_policy
 from noisewright.releases.plan import make_plan
-from noisewright.releases.policy.policy import Policy, as_policy
 
 HEAD = 'dataset = "clinic"\nbudget = { epsilon = 1e7 }\n'
 AGE = '[[columns]]\nname = "x"\nmechanism = "laplace"\nwithin = [0, 100]\nprotect = 5\nepsilon = 1\n'

@@ -16,19 +16,21 @@ from columns_support import CASES, DAY, column, pair, plan_of, plan_of_case, pol
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import DataError, NoisewrightError, ParameterError
-from noisewright.mechanisms.oracles.oracle import ORACLES
-from noisewright.mechanisms.places.metres import LocalMetres
+from noisewright.exceptions import DataError, NoisewrightError, ParameterError
+from noisewright.mechanisms.categorical.frequency_oracle import ORACLES
 from noisewright.mechanisms.registry import names, registry
-from noisewright.releases.columns.plan import compile_column
-from noisewright.releases.columns.prices import charge, diameter
+from noisewright.mechanisms.spatial.geographic import LocalMetres
+from noisewright.planning.calibration import charge, diameter
+from noisewright.planning.column_plan import compile_column
 
 
 def test_every_registered_mechanism_is_tried():
     domains = {
         name
         for name in names()
-        if registry[name].make.__module__.startswith(("noisewright.text", "noisewright.matching", "noisewright.images"))
+        if registry[name].make.__module__.startswith(
+            ("noisewright.text", "noisewright.matching", "noisewright.images.faces")
+        )
     }  # their own tests have those
     assert set(names()) - {"selection"} - ORACLES - domains <= {name.split(",")[0] for name in CASES}
 
@@ -163,7 +165,7 @@ def test_the_mechanism_has_the_last_word_about_a_distance():
 
 
 def test_diameters():
-    from noisewright.core.metrics.metric import Discrete, Euclidean, Line
+    from noisewright.metrics.base import Discrete, Euclidean, Line
 
     assert diameter(2 * Line(), [0, 5, 0.5]) == 10
     assert diameter(Discrete(), ["a", "b"]) == 1

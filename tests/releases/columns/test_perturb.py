@@ -11,10 +11,9 @@ import pyarrow as pa
 import pytest
 from columns_support import CASES, column, plan_of, policy_of
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.releases.columns.blocks import output_schema, perturb_block
-from noisewright.releases.columns.plan import compile_column
-from noisewright.releases.kinds import BLOCK
+from noisewright.columns import BLOCK
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.planning.column_plan import compile_column, output_schema, perturb_block
 
 AGES = column("geometric", within=[0, 100], protect=5, epsilon=1) | {"name": "age"}
 WARDS = column("randomised-response", categories=["n", "s"], epsilon=1) | {"name": "ward", "rename": "district"}
@@ -82,7 +81,7 @@ def test_another_process_draws_the_same_from_the_same_seed():
 
     program = (
         "import pickle, sys, pyarrow as pa\n"
-        "from noisewright.releases.columns.blocks import perturb_block\n"
+        "from noisewright.planning.column_plan import perturb_block\n"
         "plans, batch = pickle.loads(sys.stdin.buffer.read())\n"
         "out = perturb_block(plans, batch, 3, 7)\n"
         "sys.stdout.buffer.write(out.schema.serialize().to_pybytes() + out.serialize().to_pybytes())\n"

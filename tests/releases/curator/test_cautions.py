@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from noisewright.releases.curator.cautions import data_cautions as cautions
-from noisewright.releases.engines import engine_for
-from noisewright.releases.policy.policy import as_policy
-from noisewright.releases.run import plan_for
-from noisewright.releases.sources.open import source_of
+from noisewright.engines.base import engine_for
+from noisewright.policy.policy import as_policy
+from noisewright.releases.checks import data_cautions as cautions
+from noisewright.releases.release import plan_for
+from noisewright.tables.reading import source_of
 
 POLICY = as_policy(
     {

@@ -16,8 +16,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.cli import run
-from noisewright.core.errors import DataError, PolicyError
-from noisewright.releases.curator.inspecting import inspect_table
+from noisewright.exceptions import DataError, PolicyError
+from noisewright.releases.checks import inspect_table
 
 SEX = {"name": "sex", "mechanism": "randomised-response", "categories": ["f", "m"], "epsilon": 1}
 

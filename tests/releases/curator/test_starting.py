@@ -18,8 +18,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.cli import run
-from noisewright.core.errors import PolicyError
-from noisewright.releases.curator.starting import starting_policy
+from noisewright.exceptions import PolicyError
+from noisewright.releases.policy_template import starting_policy
 
 ROWS = 200
 DAY, MOMENT = datetime.date(2024, 3, 1), datetime.datetime(2024, 3, 1, 12)

@@ -17,16 +17,16 @@ from engine_support import COLUMNS, plans, queries, table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError, PolicyError
-from noisewright.releases.columns.blocks import perturb_block
-from noisewright.releases.engines import engine_for
-from noisewright.releases.engines._cutting import in_blocks
-from noisewright.releases.engines.local import LocalEngine
-from noisewright.releases.kinds import BLOCK
-from noisewright.releases.policy.policy import UnitPolicy, as_policy
-from noisewright.releases.queries.compile import compile_query
-from noisewright.releases.run import release
-from noisewright.releases.sources.open import source_of
+from noisewright.columns import BLOCK
+from noisewright.engines.base import engine_for
+from noisewright.engines.blocks import in_blocks
+from noisewright.engines.local import LocalEngine
+from noisewright.exceptions import DataError, FileFormatError, NoisewrightError, ParameterError, PolicyError
+from noisewright.planning.column_plan import perturb_block
+from noisewright.policy.policy import UnitPolicy, as_policy
+from noisewright.queries.compile import compile_query
+from noisewright.releases.release import release
+from noisewright.tables.reading import source_of
 
 ROWS = 2 * BLOCK + 1234
 ENGINE = LocalEngine()

@@ -19,17 +19,17 @@ import pytest
 from engine_support import plans, queries, table
 from scipy import stats
 
-from noisewright.core.errors import DataError, MissingPartError, ParameterError
-from noisewright.releases.engines import engine_for
-from noisewright.releases.engines.local import LocalEngine
-from noisewright.releases.engines.spark import _java as java
-from noisewright.releases.engines.spark import session
-from noisewright.releases.engines.spark.engine import SparkEngine
-from noisewright.releases.kinds import BLOCK, ZONED
-from noisewright.releases.policy.policy import UnitPolicy
-from noisewright.releases.sources.open import source_of
-from noisewright.releases.sources.source import Source
-from noisewright.releases.sources.written import read_written
+from noisewright.columns import BLOCK, ZONED
+from noisewright.engines import spark_session as java
+from noisewright.engines import spark_session as session
+from noisewright.engines.base import engine_for
+from noisewright.engines.local import LocalEngine
+from noisewright.engines.spark import SparkEngine
+from noisewright.exceptions import DataError, MissingPartError, ParameterError
+from noisewright.policy.policy import UnitPolicy
+from noisewright.tables.files import read_written
+from noisewright.tables.reading import source_of
+from noisewright.tables.source import Source
 
 pytestmark = pytest.mark.xdist_group("spark")
 ROWS = BLOCK + 14_321
@@ -379,10 +379,10 @@ PROGRAM = """
     import sys
     import noisewright as nw
     import pyarrow as pa
-    from noisewright.core.errors import NoisewrightError
-    from noisewright.releases.engines import engine_for
-    from noisewright.releases.sources.spark import sentences
-    from noisewright.releases.sources.open import source_of
+    from noisewright.exceptions import NoisewrightError
+    from noisewright.engines.base import engine_for
+    from noisewright.tables.reading import sentences
+    from noisewright.tables.reading import source_of
 
     base = {"dataset": "d", "budget": {"epsilon": 9}}
     vote = {"name": "vote", "mechanism": "randomised-response", "categories": ["yes", "no"], "epsilon": 1}

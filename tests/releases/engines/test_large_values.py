@@ -18,11 +18,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.exceptions import DataError, ParameterError
 from noisewright.mechanisms.registry import forget, register
-from noisewright.releases.columns.blocks import block_rows
+from noisewright.planning.column_plan import block_rows
+from noisewright.policy import as_policy
 from noisewright.releases.plan import make_plan
-from noisewright.releases.policy import as_policy
 
 pytestmark = pytest.mark.xdist_group("spark")
 FIXED, LISTED = pa.list_(pa.float32(), 3), pa.list_(pa.float64())

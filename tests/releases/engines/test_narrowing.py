@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisewright.releases.engines._narrowing import Narrow
+from noisewright.engines.blocks import Narrow
 
 WHOLE = [(pa.int8(), -128, 127), (pa.int16(), -(2**15), 2**15 - 1), (pa.int64(), -(2**63), 2**63 - 1)]
 WHOLE += [(pa.uint8(), 0, 255), (pa.uint32(), 0, 2**32 - 1), (pa.uint64(), 0, 2**64 - 1)]

@@ -21,17 +21,17 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import PolicyError
-from noisewright.noise.bits import Bits, bits_from
-from noisewright.releases.engines import _shuffling
-from noisewright.releases.engines._shuffling import in_random_order, keyed, order_words, random_places
-from noisewright.releases.engines.local import LocalEngine
-from noisewright.releases.kinds import BLOCK
-from noisewright.releases.output.certificate import ReleaseCertificate
-from noisewright.releases.output.folder_check import verify_folder
-from noisewright.releases.policy.policy import Policy, UnitPolicy, as_policy
-from noisewright.releases.sources.open import source_of
+from noisewright.certificates.checker import checker
+from noisewright.columns import BLOCK
+from noisewright.engines import shuffling as _shuffling
+from noisewright.engines.local import LocalEngine
+from noisewright.engines.shuffling import in_random_order, keyed, order_words, random_places
+from noisewright.exceptions import PolicyError
+from noisewright.policy.policy import Policy, UnitPolicy, as_policy
+from noisewright.releases.certificate import ReleaseCertificate
+from noisewright.releases.folder import verify_folder
+from noisewright.sampling.random_bits import Bits, bits_from
+from noisewright.tables.reading import source_of
 
 ENGINE = LocalEngine()
 NOBODY = UnitPolicy()

@@ -11,14 +11,14 @@ import pytest
 import resource_support
 from resource_support import SEED, column, forget_places, write_table
 
-from noisewright.core.errors import DataError, ResourceError
-from noisewright.core.resource import Resource
-from noisewright.releases.columns.plan import ColumnPlan, compile_column
-from noisewright.releases.engines.local import LocalEngine
-from noisewright.releases.engines.spark.engine import SparkEngine
-from noisewright.releases.engines.spark.shipping import ship
-from noisewright.releases.policy.policy import Policy, UnitPolicy
-from noisewright.releases.sources.open import source_of
+from noisewright.engines.local import LocalEngine
+from noisewright.engines.spark import SparkEngine
+from noisewright.engines.spark_session import ship
+from noisewright.exceptions import DataError, ResourceError
+from noisewright.planning.column_plan import ColumnPlan, compile_column
+from noisewright.policy.policy import Policy, UnitPolicy
+from noisewright.resources import Resource
+from noisewright.tables.reading import source_of
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("coded_afresh")]
 ROWS = 5_000

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from noisewright.core.errors import DataError
-from noisewright.releases.engines.spark.engine import SparkEngine
-from noisewright.releases.policy.policy import UnitPolicy
-from noisewright.releases.sources.open import source_of
-from noisewright.releases.sources.source import Source
+from noisewright.engines.spark import SparkEngine
+from noisewright.exceptions import DataError
+from noisewright.policy.policy import UnitPolicy
+from noisewright.tables.reading import source_of
+from noisewright.tables.source import Source
 
 pytestmark = pytest.mark.xdist_group("spark")
 

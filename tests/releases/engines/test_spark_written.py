@@ -15,14 +15,14 @@ from engine_support import plans
 from scipy import stats
 
 import noisewright as nw
-from noisewright.core.errors import DataError
-from noisewright.releases.engines.local import LocalEngine
-from noisewright.releases.engines.spark.engine import SparkEngine, _harmless
-from noisewright.releases.output.folder_check import verify_folder
-from noisewright.releases.policy.policy import UnitPolicy
-from noisewright.releases.sources.formulas import harmless
-from noisewright.releases.sources.open import source_of
-from noisewright.releases.sources.written import read_written
+from noisewright.engines.local import LocalEngine
+from noisewright.engines.spark import SparkEngine, _harmless
+from noisewright.exceptions import DataError
+from noisewright.policy.policy import UnitPolicy
+from noisewright.releases.folder import verify_folder
+from noisewright.tables.files import read_written
+from noisewright.tables.reading import source_of
+from noisewright.tables.source import harmless
 
 pytestmark = pytest.mark.xdist_group("spark")
 NOBODY = UnitPolicy()

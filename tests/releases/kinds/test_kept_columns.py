@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from noisewright.core.errors import DataError
-from noisewright.releases.kinds.kept import visible, visible_type
+from noisewright.columns.registry import visible, visible_type
+from noisewright.exceptions import DataError
 
 SECRET = b"secret"
 LONG = "a text of more than twelve bytes"

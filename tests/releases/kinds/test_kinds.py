@@ -12,9 +12,7 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError, ParameterError, PolicyError
-from noisewright.releases.columns.types import known_types
-from noisewright.releases.kinds import (
+from noisewright.columns import (
     BLOCK,
     BYTES,
     IMAGE,
@@ -30,7 +28,9 @@ from noisewright.releases.kinds import (
     kind_of,
     recast,
 )
-from noisewright.releases.policy import as_policy
+from noisewright.exceptions import DataError, ParameterError, PolicyError
+from noisewright.planning.columns import known_types
+from noisewright.policy import as_policy
 from noisewright.testing import ConformanceError, check_kind
 
 DAYS = [datetime.date(1970, 1, 1), datetime.date(2024, 2, 29), datetime.date(1899, 12, 31)]

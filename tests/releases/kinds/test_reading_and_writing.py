@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.mechanisms.label_columns import Labels
-from noisewright.releases.kinds import TIME, as_array, kind_of, present, restore, take_present
+from noisewright.columns import TIME, as_array, kind_of, present, restore, take_present
+from noisewright.columns.label_encoder import Labels
+from noisewright.exceptions import DataError, ParameterError
 
 INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
 UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}

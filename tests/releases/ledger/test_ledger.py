@@ -25,11 +25,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisewright.core.errors import BudgetError, FileFormatError, LedgerError, NoLedgerError, ParameterError
-from noisewright.releases.ledger import _units as ledger_units
-from noisewright.releases.ledger.export import document, export
-from noisewright.releases.ledger.homes.sqlite import SqliteDatabase
-from noisewright.releases.ledger.ledger import Charge, Ledger
+from noisewright.exceptions import BudgetError, FileFormatError, LedgerError, NoLedgerError, ParameterError
+from noisewright.ledger import records as ledger_units
+from noisewright.ledger.export import document, export
+from noisewright.ledger.ledger import Ledger
+from noisewright.ledger.records import Charge
+from noisewright.ledger.sqlite import SqliteDatabase
 
 ROW = "two tables with the same number of rows that differ in the values of one row"
 
@@ -585,8 +586,9 @@ def in_a_process(script, *arguments):
     head = """
         import os, resource, sys
         from fractions import Fraction
-        from noisewright.core.errors import NoisewrightError
-        from noisewright.releases.ledger.ledger import Charge, Ledger
+        from noisewright.exceptions import NoisewrightError
+        from noisewright.ledger.ledger import Ledger
+        from noisewright.ledger.records import Charge
         items = [Charge("age", "column", Fraction(1))]
         """
     code = textwrap.dedent(head) + textwrap.dedent(script)

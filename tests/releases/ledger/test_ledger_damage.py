@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from noisewright.core.errors import LedgerError
-from noisewright.releases.ledger import _integrity
-from noisewright.releases.ledger.backup import back_up
-from noisewright.releases.ledger.ledger import Charge, Ledger, Protected
+from noisewright.exceptions import LedgerError
+from noisewright.ledger import transactions as _integrity
+from noisewright.ledger.export import back_up
+from noisewright.ledger.ledger import Ledger
+from noisewright.ledger.records import Charge, Protected
 
 AGE = Charge("age", "column", Fraction(1, 3), Fraction(1, 10**9), "at most 5", Protected(("age",), Fraction(5)))
 CUTS = 120

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noisewright.claims import phrases
-from noisewright.core.errors import BudgetError, LedgerError, ParameterError
-from noisewright.releases.ledger._checks import check_name
-from noisewright.releases.ledger.ledger import Charge, Ledger, Protected, Terms
+from noisewright.exceptions import BudgetError, LedgerError, ParameterError
+from noisewright.ledger.ledger import Ledger
+from noisewright.ledger.records import Charge, Protected, Terms, check_name
 
 ROW = {"relation": "same-rows", "unit": None, "rows": 1}
 ANY = None

@@ -14,9 +14,10 @@ import pytest
 from old_ledger import make_older
 
 import noisewright as nw
-from noisewright.core.errors import BudgetError, LedgerError
-from noisewright.releases.ledger.backup import back_up
-from noisewright.releases.ledger.ledger import Charge, Input, Ledger, Protected
+from noisewright.exceptions import BudgetError, LedgerError
+from noisewright.ledger.export import back_up
+from noisewright.ledger.ledger import Ledger
+from noisewright.ledger.records import Charge, Input, Protected
 
 KEPT = Path(__file__).parents[2] / "fixtures" / "kept" / "release"
 VISITS = Charge("visits", "query", Fraction(1), Fraction(0), "one row")

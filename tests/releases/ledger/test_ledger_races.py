@@ -8,13 +8,15 @@ import sys
 import textwrap
 from fractions import Fraction
 
-from noisewright.releases.ledger.ledger import Charge, Ledger
+from noisewright.ledger.ledger import Ledger
+from noisewright.ledger.records import Charge
 
 RACER = """
     import sys
     from fractions import Fraction
-    from noisewright.core.errors import BudgetError
-    from noisewright.releases.ledger.ledger import Charge, Ledger
+    from noisewright.exceptions import BudgetError
+    from noisewright.ledger.ledger import Ledger
+    from noisewright.ledger.records import Charge
     me = sys.argv[1]
     print("ready", flush=True)
     for line in sys.stdin:
@@ -66,7 +68,8 @@ def test_exactly_one_process_gets_the_last_of_the_budget(tmp_path):
 WRITER = """
     import sys
     from fractions import Fraction
-    from noisewright.releases.ledger.ledger import Charge, Ledger
+    from noisewright.ledger.ledger import Ledger
+    from noisewright.ledger.records import Charge
     path, me = sys.argv[1:]
     print("ready", flush=True)
     sys.stdin.readline()
@@ -96,8 +99,9 @@ def test_the_chain_stays_one_line_however_many_write_at_once(tmp_path):
 KILLER = """
     import os, random, signal, sqlite3, sys, time
     from fractions import Fraction
-    from noisewright.core.errors import NoisewrightError
-    from noisewright.releases.ledger.ledger import Charge, Ledger
+    from noisewright.exceptions import NoisewrightError
+    from noisewright.ledger.ledger import Ledger
+    from noisewright.ledger.records import Charge
 
     path, marks, scope, kills = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
     random.seed(11)
@@ -180,7 +184,7 @@ def test_a_spend_is_seen_by_everybody_when_it_returns(tmp_path):
     ledger.spend("clinic", [Charge("age", "column", Fraction(1))], "r", "")
     reader = """
         import sys
-        from noisewright.releases.ledger.ledger import Ledger
+        from noisewright.ledger.ledger import Ledger
         print(Ledger(sys.argv[1]).remaining("clinic").spent_epsilon)
     """
     assert start(reader, ledger.path).communicate(timeout=900) == ("1\n", "")

@@ -7,10 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from noisewright.core.errors import LedgerError, NoisewrightError
-from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.planning import plan
-from noisewright.releases.run import release
+from noisewright.exceptions import LedgerError, NoisewrightError
+from noisewright.ledger.ledger import Ledger
+from noisewright.releases.release import plan, release
 
 ALIKE = [
     ("clinic", "Clinic"),

@@ -22,13 +22,13 @@ from postgresql_support import PASSWORD, server
 
 import noisewright as nw
 from noisewright.cli import run
-from noisewright.core.errors import BudgetError, LedgerError, NoLedgerError, PolicyError
-from noisewright.releases.ledger.backup import back_up
-from noisewright.releases.ledger.homes.address import Address, shown
-from noisewright.releases.ledger.homes.database import ConflictError
-from noisewright.releases.ledger.homes.postgresql import PostgresqlDatabase
-from noisewright.releases.ledger.ledger import Charge, Input, Ledger, Protected, Terms
-from noisewright.releases.policy.policy import Policy
+from noisewright.exceptions import BudgetError, LedgerError, NoLedgerError, PolicyError
+from noisewright.ledger.database import Address, ConflictError, shown
+from noisewright.ledger.export import back_up
+from noisewright.ledger.ledger import Ledger
+from noisewright.ledger.postgresql import PostgresqlDatabase
+from noisewright.ledger.records import Charge, Input, Protected, Terms
+from noisewright.policy.policy import Policy
 
 pytestmark = pytest.mark.xdist_group("postgresql")
 
@@ -119,8 +119,9 @@ def test_copies_go_both_ways_and_end_alike(url: str, tmp_path: Path) -> None:
 RACER = """
     import os, sys
     from fractions import Fraction
-    from noisewright.core.errors import BudgetError
-    from noisewright.releases.ledger.ledger import Charge, Ledger, Terms
+    from noisewright.exceptions import BudgetError
+    from noisewright.ledger.ledger import Ledger
+    from noisewright.ledger.records import Charge, Terms
     me = sys.argv[1]
     os.environ["XDG_STATE_HOME"] = sys.argv[2]
     print("ready", flush=True)

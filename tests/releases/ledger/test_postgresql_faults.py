@@ -16,11 +16,13 @@ import pytest
 from postgresql_relay import Relay, certificate
 from postgresql_support import PASSWORD, server
 
-from noisewright.core.errors import LedgerError
-from noisewright.releases.ledger.homes import address as address_module
-from noisewright.releases.ledger.homes.address import Address
-from noisewright.releases.ledger.homes.postgresql import PostgresqlDatabase
-from noisewright.releases.ledger.ledger import Charge, Ledger, default_witness
+from noisewright.exceptions import LedgerError
+from noisewright.ledger import database as address_module
+from noisewright.ledger.database import Address
+from noisewright.ledger.ledger import Ledger
+from noisewright.ledger.postgresql import PostgresqlDatabase
+from noisewright.ledger.records import Charge
+from noisewright.ledger.witness import default_witness
 
 pytestmark = pytest.mark.xdist_group("postgresql")
 
@@ -104,7 +106,7 @@ def test_a_serialisation_failure_is_tried_again_and_charged_once(
 
 def noted(monkeypatch: pytest.MonkeyPatch, codes: list[str]) -> None:
     """Note the code of every error that the server reports."""
-    from noisewright.releases.ledger.homes import postgresql
+    from noisewright.ledger import postgresql
 
     real = postgresql.code_of
 
@@ -157,7 +159,7 @@ def test_a_conflict_without_an_end_is_one_sentence_and_spends_nothing(
                 other.cursor().execute("UPDATE units SET epsilon = epsilon")
         return real(db, sql, parameters)
 
-    monkeypatch.setattr("noisewright.releases.ledger.ledger.TRIES", 3)
+    monkeypatch.setattr("noisewright.ledger.ledger.TRIES", 3)
     monkeypatch.setattr(PostgresqlDatabase, "execute", execute)
     with pytest.raises(LedgerError, match="was written by others 3 times in a row; try again"):
         panel.spend("panel", [ONE], "second", "p", units=[b"1", b"2"])

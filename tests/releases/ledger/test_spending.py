@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import LedgerError, ParameterError
-from noisewright.releases.columns.types import source_for
-from noisewright.releases.engines import engine_for
-from noisewright.releases.ledger.budget_check import rehearse
-from noisewright.releases.ledger.ledger import Charge, Input, Ledger, Terms
-from noisewright.releases.output.mark import content_digest
-from noisewright.releases.output.references import References
-from noisewright.releases.policy.policy import as_policy
-from noisewright.releases.run import plan_for
+from noisewright.engines.base import engine_for
+from noisewright.exceptions import LedgerError, ParameterError
+from noisewright.ledger.ledger import Ledger
+from noisewright.ledger.records import Charge, Input, Terms
+from noisewright.planning.columns import source_for
+from noisewright.policy.policy import as_policy
+from noisewright.releases.checks import rehearse
+from noisewright.releases.lock import References, content_digest
+from noisewright.releases.release import plan_for
 
 AGES = pa.table({"who": ["a", "b", "c"], "age": [31, 47, 58]})
 

@@ -15,11 +15,12 @@ import pytest
 
 import noisewright as nw
 from noisewright.cli import run
-from noisewright.core.errors import LedgerError
-from noisewright.releases.ledger import ledger as ledger_module
-from noisewright.releases.ledger.homes.witness import Witness
-from noisewright.releases.ledger.ledger import Charge, Ledger, Protected, default_witness
-from noisewright.releases.run import release
+from noisewright.exceptions import LedgerError
+from noisewright.ledger import ledger as ledger_module
+from noisewright.ledger.ledger import Ledger
+from noisewright.ledger.records import Charge, Protected
+from noisewright.ledger.witness import Witness, default_witness
+from noisewright.releases.release import release
 
 AGE = {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}
 POLICY: dict[str, Any] = {"dataset": "clinic", "budget": {"epsilon": 2}, "columns": [AGE]}

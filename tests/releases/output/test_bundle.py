@@ -22,21 +22,15 @@ from hypothesis import strategies as st
 from release_samples import COLUMNS, sample_plan
 
 import noisewright as nw
+from noisewright.certificates.checker import checker, checker_noise, checker_release, checker_version1, checker_words
+from noisewright.certificates.checker.checker import NotProved
 from noisewright.claims import phrases
 from noisewright.cli import run
-from noisewright.core.certificates.checker import (
-    checker,
-    checker_noise,
-    checker_release,
-    checker_version1,
-    checker_words,
-)
-from noisewright.core.certificates.checker.checker import NotProved
-from noisewright.core.errors import CertificateError
-from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.output.certificate import ReleaseCertificate
+from noisewright.exceptions import CertificateError
+from noisewright.ledger.ledger import Ledger
+from noisewright.policy.policy import Policy
+from noisewright.releases.certificate import ReleaseCertificate
 from noisewright.releases.plan import make_plan
-from noisewright.releases.policy.policy import Policy
 
 Document = dict[str, Any]
 PLAN = sample_plan()

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.mechanism import certificate_once
+from noisewright.base import certificate_once
+from noisewright.certificates.certificate import Certificate
 
 POLICY: dict[str, Any] = {
     "dataset": "clinic",
@@ -65,7 +65,7 @@ def test_the_same_object_for_the_same_mechanism_only() -> None:
 
 
 def test_nothing_is_kept_of_what_is_gone() -> None:
-    from noisewright.core import mechanism as home
+    from noisewright import base as home
 
     gone = nw.geometric(epsilon="1/7")
     place = id(gone)

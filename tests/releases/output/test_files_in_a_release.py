@@ -14,15 +14,14 @@ import pytest
 from resource_support import SEED, coded, column, forget_places, write_table
 
 import noisewright as nw
+from noisewright.certificates.certificate import Certificate
+from noisewright.certificates.checker import checker
 from noisewright.claims import phrases
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import CertificateError, FileFormatError, ResourceError
-from noisewright.core.resource import FOLDERS, Resource
-from noisewright.core.seed import Seed
-from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.output.folder_check import verify_folder
-from noisewright.releases.output.lock import Lock
+from noisewright.exceptions import CertificateError, FileFormatError, ResourceError
+from noisewright.ledger.ledger import Ledger
+from noisewright.releases.folder import verify_folder
+from noisewright.releases.lock import Lock
+from noisewright.resources import FOLDERS, Resource, Seed
 
 pytestmark = pytest.mark.usefixtures("coded_afresh")
 TABLE = pa.table({"x": [1, 2, 9, 0]})

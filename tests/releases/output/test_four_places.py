@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import LedgerError, NoisewrightError, ParameterError
-from noisewright.releases.ledger.ledger import default_witness
+from noisewright.exceptions import LedgerError, NoisewrightError, ParameterError
+from noisewright.ledger.witness import default_witness
 
 AGE = {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}
 POLICY: dict[str, Any] = {"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [AGE]}

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pytest
 from release_samples import TYPES, sample_plan
 
-from noisewright.core import VERSION
-from noisewright.core.errors import FileFormatError, ParameterError
-from noisewright.releases.output.lock import Given, Lock, Making, Sealing, file_digest, foreign_file
-from noisewright.releases.policy.policy import Policy
+from noisewright._version import VERSION
+from noisewright.exceptions import FileFormatError, ParameterError
+from noisewright.policy.policy import Policy
+from noisewright.releases.lock import Given, Lock, Making, Sealing, file_digest, foreign_file
 
 POLICY = sample_plan().policy
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 import noisewright as nw
-from noisewright.releases.output.mark import content_digest
-from noisewright.releases.output.references import References
-from noisewright.releases.sources.open import source_of
+from noisewright.releases.lock import References, content_digest
+from noisewright.tables.reading import source_of
 
 POLICY = {
     "dataset": "d",

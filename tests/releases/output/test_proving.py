@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import noisewright as nw
+from noisewright.certificates.certificate import Certificate
+from noisewright.certificates.checker import checker
 from noisewright.cli import run
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
-from noisewright.releases.output.proving import Verification, examined
+from noisewright.exceptions import CertificateError, FileFormatError, ParameterError
+from noisewright.releases.certificate import Verification, examined
 
 KEPT = Path(__file__).parents[2] / "fixtures" / "kept"
 COUNT = nw.geometric(epsilon=1, within=(0, 100))

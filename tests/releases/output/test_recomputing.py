@@ -14,13 +14,12 @@ import pytest
 from word_support import clusters, written
 
 import noisewright as nw
-from noisewright.core import resource
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import CertificateError
-from noisewright.releases.output import recomputing
-from noisewright.text import private_documents, shipped
-from noisewright.text.words import exact_words, laplace_words, truncated_exponential_words
+from noisewright import resources as resource
+from noisewright.certificates.certificate import Certificate
+from noisewright.certificates.checker import checker
+from noisewright.exceptions import CertificateError
+from noisewright.releases import certificate as recomputing
+from noisewright.text import exact_words, laplace_words, private_documents, shipped, truncated_exponential_words
 
 
 @pytest.fixture

@@ -15,11 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import LedgerError
-from noisewright.releases import run
-from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.output.folder_check import verify_folder
-from noisewright.releases.output.recorded import check_record, complete, sealed_at, sealed_lock
+from noisewright.exceptions import LedgerError
+from noisewright.ledger.ledger import Ledger
+from noisewright.releases import release as run
+from noisewright.releases.folder import check_record, complete, sealed_at, sealed_lock, verify_folder
 
 KEPT = Path(__file__).parents[2] / "fixtures" / "kept" / "release"
 POLICY: dict[str, Any] = {
@@ -70,9 +69,9 @@ def test_the_same_release_is_completed_and_not_paid_for_again(died: Path) -> Non
 KILLED = """
     import json, os, sys
     import noisewright as nw
-    from noisewright.files import atomic
-    from noisewright.releases import run
-    from noisewright.releases.output import staging
+    from noisewright.io import atomic
+    from noisewright.releases import release as run
+    from noisewright.releases import staging
 
     here, phase, policy, more = sys.argv[1:]
 

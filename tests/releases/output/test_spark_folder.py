@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.output.folder_check import verify_folder
+from noisewright.ledger.ledger import Ledger
+from noisewright.releases.folder import verify_folder
 
 pytestmark = pytest.mark.xdist_group("spark")
 POLICY = {

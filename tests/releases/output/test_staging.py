@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from noisewright.core.errors import FileFormatError, ParameterError
-from noisewright.files import atomic as renames
-from noisewright.files.atomic import exchange, rename_new, write_atomically
-from noisewright.releases.output import staging
-from noisewright.releases.output.lock import LOCK, Given, Lock, Making
-from noisewright.releases.output.staging import Staging
-from noisewright.releases.policy.policy import Policy
+from noisewright.exceptions import FileFormatError, ParameterError
+from noisewright.io import atomic as renames
+from noisewright.io.atomic import exchange, rename_new, write_atomically
+from noisewright.policy.policy import Policy
+from noisewright.releases import staging
+from noisewright.releases.lock import LOCK, Given, Lock, Making
+from noisewright.releases.staging import Staging
 
 POLICY = Policy.from_dict(
     {"dataset": "d", "budget": {"epsilon": 1}, "queries": [{"name": "n", "aggregate": "count", "epsilon": 1}]}
@@ -229,10 +229,10 @@ def run(script: str, *arguments: object, **options: object) -> subprocess.Popen[
     head = """
         import os, random, resource, signal, sys, time
         from pathlib import Path
-        from noisewright.core.errors import NoisewrightError
-        from noisewright.files import atomic as renames
-        from noisewright.releases.output import staging
-        from noisewright.releases.output.staging import Staging
+        from noisewright.exceptions import NoisewrightError
+        from noisewright.io import atomic as renames
+        from noisewright.releases import staging
+        from noisewright.releases.staging import Staging
         for ending in (signal.SIGTERM, signal.SIGHUP):  # whatever the tests themselves were started with
             signal.signal(ending, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker
-from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.output.certificate import ReleaseCertificate
-from noisewright.releases.output.folder_check import verify_folder
-from noisewright.releases.output.lock import file_digest
-from noisewright.releases.policy.policy import Policy
+from noisewright.certificates.checker import checker
+from noisewright.ledger.ledger import Ledger
+from noisewright.policy.policy import Policy
+from noisewright.releases.certificate import ReleaseCertificate
+from noisewright.releases.folder import verify_folder
+from noisewright.releases.lock import file_digest
 
 POLICY = {
     "dataset": "clinic",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from noisewright.core.errors import PolicyError
-from noisewright.releases.policy.policy import Policy
+from noisewright.exceptions import PolicyError
+from noisewright.policy.policy import Policy
 
 HEAD = 'dataset = "clinic"\n[budget]\nepsilon = 1e9\n'
 COLUMN = '[[columns]]\nname = "a"\nmechanism = "randomised-response"\ncategories = ["x", "y"]\nepsilon = 1\n'

@@ -8,11 +8,10 @@ import jsonschema
 import pytest
 from resource_support import SEED, Coded, column, forget_places, write_table
 
-from noisewright.core.errors import PolicyError
-from noisewright.core.loading.signatures import public_parts
-from noisewright.core.resource import Resource
-from noisewright.core.seed import Seed
-from noisewright.releases.policy.policy import Policy
+from noisewright.base import public_parts
+from noisewright.exceptions import PolicyError
+from noisewright.policy.policy import Policy
+from noisewright.resources import Resource, Seed
 
 pytestmark = pytest.mark.usefixtures("coded_afresh")
 WHOLE = {"dataset": "codes", "budget": {"epsilon": 5}}

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.releases.policy._locate import Path, locate
+from noisewright.policy.diagnostics import locate
+from noisewright.policy.fields import Path
 
 BARE = st.text("abcXYZ019_-", min_size=1, max_size=4)
 ODD = st.text(st.characters(blacklist_categories=("Cs", "Cc")), max_size=5)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from docs.make_policy import page_text, parameter_rows
 
-from noisewright.releases.policy.policy import Budget, ColumnPolicy, LedgerPolicy, Policy, QueryPolicy, UnitPolicy
+from noisewright.policy.policy import Budget, ColumnPolicy, LedgerPolicy, Policy, QueryPolicy, UnitPolicy
 
 PAGE = (Path(__file__).parents[3] / "docs/policy.md").read_text(encoding="utf-8")
 

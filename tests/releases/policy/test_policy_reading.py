@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import NoisewrightError, PolicyError
-from noisewright.core.mechanism import Takes
-from noisewright.mechanisms.registry import Entry, forget, register
-from noisewright.releases.policy.policy import ColumnPolicy, Policy, as_policy
+from noisewright.base import Entry, Takes
+from noisewright.exceptions import NoisewrightError, PolicyError
+from noisewright.mechanisms.registry import forget, register
+from noisewright.policy.policy import ColumnPolicy, Policy, as_policy
 
 CLINIC = """
 dataset = "clinic"

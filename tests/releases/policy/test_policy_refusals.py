@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import PolicyError
+from noisewright.exceptions import PolicyError
 from noisewright.mechanisms.registry import names
-from noisewright.releases.policy.parameters import offered
-from noisewright.releases.policy.policy import ColumnPolicy, Policy, QueryPolicy
+from noisewright.policy.parameters import offered
+from noisewright.policy.policy import ColumnPolicy, Policy, QueryPolicy
 
 HEAD = 'dataset = "clinic"\n[budget]\nepsilon = 3\n'
 AGE = '[[columns]]\nname = "age"\n'

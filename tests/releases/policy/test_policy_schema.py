@@ -11,11 +11,11 @@ import jsonschema
 import pytest
 from test_policy_reading import CLINIC
 
-from noisewright.core.errors import PolicyError
-from noisewright.mechanisms.oracles.oracle import ORACLES
+from noisewright.exceptions import PolicyError
+from noisewright.mechanisms.categorical.frequency_oracle import ORACLES
 from noisewright.mechanisms.registry import names, without_epsilon
-from noisewright.releases.policy.parameters import accepts, offered
-from noisewright.releases.policy.policy import Policy
+from noisewright.policy.parameters import accepts, offered
+from noisewright.policy.policy import Policy
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = Policy.schema()

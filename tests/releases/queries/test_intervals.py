@@ -14,10 +14,10 @@ import pytest
 from query_support import plan_of, result_of
 
 import noisewright as nw
-from noisewright.core.errors import ParameterError
-from noisewright.core.mechanism import described
-from noisewright.releases.queries.intervals import LEVEL, interval
-from noisewright.releases.queries.noise import calibrate, usable
+from noisewright.base import described
+from noisewright.exceptions import ParameterError
+from noisewright.queries.answers import LEVEL, interval
+from noisewright.queries.statistics import calibrate, usable
 
 RNG = np.random.default_rng(11)
 TABLE = pa.table({"age": RNG.integers(20, 80, 300), "ward": RNG.choice(["n", "s"], 300)})

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from query_support import answer_of, exact_of, many_answers, plan_of, result_of
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.releases.queries.answers import quantile_scores, query_rng
-from noisewright.releases.queries.noise import Noise, calibrate, usable
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.queries.answers import quantile_scores, query_rng
+from noisewright.queries.statistics import Noise, calibrate, usable
 
 RNG = np.random.default_rng(7)
 AGES = np.clip(RNG.normal(45, 20, 2000).round(), 0, 110).astype(np.int64)

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import NoisewrightError, PolicyError
+from noisewright.exceptions import NoisewrightError, PolicyError
+from noisewright.policy.policy import Policy, as_policy
 from noisewright.releases.plan import make_plan
-from noisewright.releases.policy.policy import Policy, as_policy
 
 HEAD = 'dataset = "clinic"\nbudget = { epsilon = 1e7 }\n'
 DAY = datetime.date(2025, 3, 10)

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from query_support import exact_of, plan_of
 
-from noisewright.core.errors import ParameterError
-from noisewright.releases.queries.dialects import SPARK
+from noisewright.exceptions import ParameterError
+from noisewright.queries.sql import SPARK
 
 pytestmark = pytest.mark.xdist_group("spark")
 ROWS = 5000

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from query_support import exact_of, plan_of, result_of
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.releases.queries.dialects import DUCKDB, SPARK
-from noisewright.releases.queries.filters import parse_filter
-from noisewright.releases.queries.statistics import Sensitivity, sensitivity
-from noisewright.releases.queries.values import Cells, Steps, Value
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.queries.filters import parse_filter
+from noisewright.queries.sql import DUCKDB, SPARK
+from noisewright.queries.statistics import Sensitivity, sensitivity
+from noisewright.queries.values import Cells, Steps, Value
 
 # The SQL against numpy ------------------------------------------------------------------------------------------------
 

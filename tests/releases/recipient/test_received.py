@@ -17,9 +17,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.cli import run
-from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
-from noisewright.releases.recipient.estimating import ColumnEstimate, Interval, Share
-from noisewright.releases.recipient.words import facts_of
+from noisewright.exceptions import CertificateError, FileFormatError, ParameterError
+from noisewright.releases.column_estimates import ColumnEstimate, Interval, Share, facts_of
 
 ROWS = 4000
 DAY, HOUR = datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1)

@@ -9,12 +9,11 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom, chi2
 
-from noisewright.estimation.population.sums import soft_bars
-from noisewright.releases.columns.plan import ColumnPlan, compile_column
-from noisewright.releases.policy.policy import Policy
-from noisewright.releases.report.before import _numbers
-from noisewright.releases.report.bins import Bins, bins_of, numbers_of, typed
-from noisewright.releases.report.marginals import Marginal, marginal_of
+from noisewright.estimation.frequencies import soft_bars
+from noisewright.planning.column_plan import ColumnPlan, compile_column
+from noisewright.policy.policy import Policy
+from noisewright.releases.marginals import Bins, _numbers, bins_of, marginal_of, numbers_of, typed
+from noisewright.render.charts import Marginal
 
 DAY = 20_100
 WARDS = ["north", "east", "south", "west", "none"]

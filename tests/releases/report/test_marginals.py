@@ -13,12 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from release_samples import TYPES, sample_plan
 
-from noisewright.estimation.population.sums import soft_bars
-from noisewright.releases.columns.plan import compile_column
-from noisewright.releases.policy.policy import Policy
-from noisewright.releases.report._calendar import calendar_bars, day_of
-from noisewright.releases.report.bins import Bins, bins_of, numbers_of
-from noisewright.releases.report.marginals import marginal_of
+from noisewright.estimation.frequencies import soft_bars
+from noisewright.planning.column_plan import compile_column
+from noisewright.policy.policy import Policy
+from noisewright.releases.marginals import Bins, bins_of, marginal_of, numbers_of
+from noisewright.render.charts import calendar_bars, day_of
 
 PLAN = sample_plan()
 ROWS = 40_000

@@ -21,14 +21,13 @@ from hypothesis import strategies as st
 from release_samples import COLUMNS, QUERIES, TYPES, sample_plan
 
 from noisewright.claims.phrases import NOT_RECORDED
-from noisewright.releases.ledger.ledger import Balance, Protected
+from noisewright.ledger.records import Balance, Protected
+from noisewright.policy.policy import Policy
+from noisewright.queries.answers import shown
+from noisewright.releases.marginals import bins_of, marginal_of
 from noisewright.releases.plan import make_plan
-from noisewright.releases.policy.policy import Policy
-from noisewright.releases.queries.readable import shown
-from noisewright.releases.report.bins import bins_of
-from noisewright.releases.report.charts import chart, short, spelled, ticks
-from noisewright.releases.report.marginals import Marginal, marginal_of
-from noisewright.releases.report.page import Made, report
+from noisewright.releases.report import Made, report
+from noisewright.render.charts import Marginal, chart, short, spelled, ticks
 
 PLAN = sample_plan()
 MADE = Made(

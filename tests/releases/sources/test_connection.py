@@ -15,10 +15,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from noisewright.core.errors import DataError
-from noisewright.releases.sources.connection import Connection
-from noisewright.releases.sources.duck import connected, quiet
-from noisewright.releases.sources.open import source_of
+from noisewright.exceptions import DataError
+from noisewright.tables.duckdb import Connection, connected, quiet
+from noisewright.tables.reading import source_of
 
 LONG = "SELECT sum(sin(x * y)) FROM range(1000000) a(x), range(1000000) b(y)"  # hours
 
@@ -87,7 +86,7 @@ def test_errors_of_queries_are_what_they_were_and_other_threads_ask_by_themselve
 def test_no_progress_is_drawn_on_the_terminal() -> None:
     """DuckDB takes a process without a file as its main module, such as a job, for a prompt."""
     code = (
-        "from noisewright.releases.sources.duck import connected\n"
+        "from noisewright.tables.duckdb import connected\n"
         "asked = \"SELECT current_setting('enable_progress_bar')\"\n"
         "with connected() as duck:\n    print(duck.sql(asked).fetchall(), duck.cursor().sql(asked).fetchall())"
     )

@@ -14,9 +14,9 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 
-from noisewright.core.errors import DataError, FileFormatError, NoisewrightError
-from noisewright.releases.sources import source
-from noisewright.releases.sources.open import source_of
+from noisewright.exceptions import DataError, FileFormatError, NoisewrightError
+from noisewright.tables import source
+from noisewright.tables.reading import source_of
 
 FAR = (1 << 30).to_bytes(4, "little")
 
@@ -77,9 +77,9 @@ def test_an_arrow_file_with_a_false_offset_is_refused_when_it_is_opened(tmp_path
 CUT = """
 import os, sys
 import pyarrow as pa
-from noisewright.core.errors import FileFormatError
-from noisewright.releases.sources import source
-from noisewright.releases.sources.open import source_of
+from noisewright.exceptions import FileFormatError
+from noisewright.tables import source
+from noisewright.tables.reading import source_of
 
 path, source.MAPPED = sys.argv[1], int(sys.argv[2])
 rows = source_of(path).batches(["n"])

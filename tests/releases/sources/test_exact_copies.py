@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError
-from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.sources.written import read_written
+from noisewright.exceptions import DataError
+from noisewright.ledger.ledger import Ledger
+from noisewright.tables.files import read_written
 
 INF, UTC = float("inf"), dt.UTC
 TEXTS = ["=1+1", "007", "+3", "-3", "@x", " lead", "trail ", "", "'", "'=", "a\nb", "a\r\nb", "\r", "\t", "1e5", "TRUE"]

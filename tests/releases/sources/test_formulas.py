@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import noisewright as nw
 from noisewright.cli import run
-from noisewright.releases.output.folder_check import verify_folder
-from noisewright.releases.sources.formulas import harmless, harmless_name, original, original_name
+from noisewright.releases.folder import verify_folder
+from noisewright.tables.source import harmless, harmless_name, original, original_name
 
 SIGNS = "=+-@＝＋－＠"
 TEXTS = st.lists(st.one_of(st.none(), st.text(st.sampled_from("'=+-@＝ \t\r\n0123.eEa,\"")), st.text()))

@@ -6,8 +6,8 @@ import gzip
 
 import pytest
 
-from noisewright.core.errors import NoisewrightError
-from noisewright.releases.sources.open import source_of
+from noisewright.exceptions import NoisewrightError
+from noisewright.tables.reading import source_of
 
 ROWS = b"age,smoker\n31,yes\n47,no\n"
 MANY = b"age,smoker\n" + b"31,yes\n" * 50_000

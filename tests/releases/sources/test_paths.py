@@ -16,13 +16,13 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from noisewright.core.errors import DataError, FileFormatError, NoisewrightError
-from noisewright.releases.engines.local import LocalEngine
-from noisewright.releases.policy.policy import UnitPolicy
-from noisewright.releases.run import release
-from noisewright.releases.sources.duck import connected, one_database
-from noisewright.releases.sources.open import source_of
-from noisewright.releases.sources.written import read_written
+from noisewright.engines.local import LocalEngine
+from noisewright.exceptions import DataError, FileFormatError, NoisewrightError
+from noisewright.policy.policy import UnitPolicy
+from noisewright.releases.release import release
+from noisewright.tables.duckdb import connected, one_database
+from noisewright.tables.files import read_written
+from noisewright.tables.reading import source_of
 
 TABLE = pa.table({"patient": ["p1", "p2", "p3"], "smoker": ["yes", "no", "no"]})
 DECOY = pa.table({"patient": ["d1"] * 5, "smoker": ["maybe"] * 5})

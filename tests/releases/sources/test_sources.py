@@ -25,10 +25,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError
-from noisewright.releases.kinds.casts import fits
-from noisewright.releases.sources.open import source_of
-from noisewright.releases.sources.source import Source
+from noisewright.columns.registry import fits
+from noisewright.exceptions import DataError, FileFormatError, NoisewrightError, ParameterError
+from noisewright.tables.reading import source_of
+from noisewright.tables.source import Source
 
 TABLE = pa.table(
     {
@@ -316,8 +316,8 @@ def test_a_column_that_is_not_there() -> None:
 KILLED = """
     import os, signal, sys
     import pyarrow as pa
-    from noisewright.releases.sources.duck import connected
-    from noisewright.releases.sources.open import source_of
+    from noisewright.tables.duckdb import connected
+    from noisewright.tables.reading import source_of
 
     def batches():
         for _ in range(20):
@@ -350,7 +350,7 @@ def test_a_killed_process_leaves_no_rows_and_the_next_one_removes_its_folder(tmp
     assert names == "[]"  # a copy has no name, not even while it is written
     assert folder.endswith(" 0o700")
     assert [path.name for path in tmp_path.iterdir()] == [folder.split()[0]]
-    after = "from noisewright.releases.sources.duck import connected\nwith connected() as duck: pass"
+    after = "from noisewright.tables.duckdb import connected\nwith connected() as duck: pass"
     subprocess.run([sys.executable, "-c", after], env=environment, check=True)
     assert list(tmp_path.iterdir()) == []
 

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from noisewright.core.errors import NoisewrightError
-from noisewright.releases.sources.open import source_of
+from noisewright.exceptions import NoisewrightError
+from noisewright.tables.reading import source_of
 
 MANY = 25_000
 

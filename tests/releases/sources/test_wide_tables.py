@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError, NoisewrightError
-from noisewright.releases.sources import files
-from noisewright.releases.sources.open import source_of
+from noisewright.exceptions import DataError, NoisewrightError
+from noisewright.tables import files
+from noisewright.tables.reading import source_of
 
 MANY = 100_000
 POLICY = {

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import NoisewrightError
-from noisewright.releases.sources import sheets, workbooks
-from noisewright.releases.sources.open import source_of
-from noisewright.releases.sources.sheets import SheetWriter
-from noisewright.releases.sources.workbooks import open_sheet
-from noisewright.releases.sources.written import read_written
+from noisewright.exceptions import NoisewrightError
+from noisewright.tables import excel as sheets
+from noisewright.tables import excel as workbooks
+from noisewright.tables.excel import SheetWriter, open_sheet
+from noisewright.tables.files import read_written
+from noisewright.tables.reading import source_of
 
 DAY, NOON = datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 12, 30)
 ROWS = [

@@ -14,13 +14,13 @@ import pyarrow.csv
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.releases import run
-from noisewright.releases.columns.types import known_types
-from noisewright.releases.kinds import ZONED, fits
-from noisewright.releases.policy.policy import as_policy
-from noisewright.releases.sources.open import source_of
-from noisewright.releases.sources.written import read_written
+from noisewright.columns import ZONED, fits
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.planning.columns import known_types
+from noisewright.policy.policy import as_policy
+from noisewright.releases import release as run
+from noisewright.tables.files import read_written
+from noisewright.tables.reading import source_of
 
 NOON = dt.datetime(2024, 1, 5, 12, tzinfo=dt.UTC)
 SUMMER = dt.datetime(2024, 7, 5, 12, 30, 15, tzinfo=dt.UTC)

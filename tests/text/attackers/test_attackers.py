@@ -13,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.text import write_embedding
-from noisewright.text.attackers import (
+from noisewright.attacks import (
     LinearWords,
     NearestDocuments,
     RandomSubspaces,
@@ -24,7 +22,9 @@ from noisewright.text.attackers import (
     character_ngrams,
     success,
 )
-from noisewright.text.attackers.ngrams import frequent_ngrams, ngram_counts
+from noisewright.attacks.authorship import frequent_ngrams, ngram_counts
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.text import write_embedding
 
 WORDS = st.lists(st.text("abc", min_size=1, max_size=6), min_size=1, max_size=12)
 

@@ -14,17 +14,18 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.special import gammainc
 
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.metrics.metric import Euclidean, Line, Manhattan
+from noisewright.channels.channel import Channel
+from noisewright.exceptions import DataError, ParameterError
 from noisewright.mechanisms import geometric
-from noisewright.mechanisms.places.vectors import spherical_noise
-from noisewright.text import Embedding, import_embedding
-from noisewright.text.transport import (
+from noisewright.mechanisms.spatial.vectors import spherical_noise
+from noisewright.metrics.base import Euclidean, Line, Manhattan
+from noisewright.text import (
+    Embedding,
     audit_lifted,
     earth_movers,
     hit_radius,
     hit_rate,
+    import_embedding,
     lift,
     lower_bound,
     vector_distances,

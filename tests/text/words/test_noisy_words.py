@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, norm
 from word_support import clusters, written
 
-from noisewright.core.errors import ParameterError
+from noisewright.exceptions import ParameterError
 from noisewright.mechanisms.registry import registry
 from noisewright.testing import check_entry
-from noisewright.text.words import laplace_words, mahalanobis_words, nearest, two_nearest, vickrey_words
+from noisewright.text import laplace_words, mahalanobis_words, nearest, two_nearest, vickrey_words
 
 NAMES = ["laplace-words", "mahalanobis-words", "vickrey-words"]
 

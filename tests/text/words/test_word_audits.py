@@ -13,8 +13,8 @@ from scipy.stats import chi2, norm
 from test_noisy_words import line_channel
 from word_support import clusters, written
 
-from noisewright.core.errors import MissingPartError, NoChannelError, ParameterError
-from noisewright.text.words import (
+from noisewright.exceptions import MissingPartError, NoChannelError, ParameterError
+from noisewright.text import (
     enumerated,
     exact_words,
     laplace_words,
@@ -24,7 +24,7 @@ from noisewright.text.words import (
     truncated_exponential_words,
     vickrey_words,
 )
-from noisewright.text.words.indexed import WordIndex
+from noisewright.text.nearest_words import WordIndex
 
 LONG = np.array([[0, 0], [0.25, 0.5], [3, 0], [3.25, 0.5], [-3, 0.25], [6, 0], [6, 0.25]])
 """Words that vary in one direction much more than in the other."""

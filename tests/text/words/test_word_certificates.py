@@ -16,14 +16,14 @@ from tests.attack.forge_honest import honest
 from word_support import clusters
 
 import noisewright as nw
+from noisewright.certificates import Part, product_certificate
+from noisewright.certificates.certificate import Certificate
+from noisewright.certificates.checker import checker, checker_noise, checker_release, checker_words
 from noisewright.claims import phrases
-from noisewright.core.certificates import Part, product_certificate
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.checker import checker, checker_noise, checker_release, checker_words
-from noisewright.core.errors import CertificateError, ParameterError
-from noisewright.core.exact import exp_bounds
+from noisewright.claims.figures import exp_bounds
+from noisewright.exceptions import CertificateError, ParameterError
 from noisewright.mechanisms.from_certificate import mechanism_of
-from noisewright.text.words import exact_words, laplace_words, recomputed, truncated_exponential_words
+from noisewright.text import exact_words, laplace_words, recomputed, truncated_exponential_words
 
 
 def sealed(document: dict[str, Any]) -> Certificate:

@@ -15,15 +15,13 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 from word_support import clusters, squares, written
 
-from noisewright.core.errors import DataError, NoChannelError, NoisewrightError, ParameterError, ResourceError
-from noisewright.core.exact import exp_bounds
+from noisewright.claims.figures import exp_bounds
+from noisewright.exceptions import DataError, NoChannelError, NoisewrightError, ParameterError, ResourceError
 from noisewright.mechanisms.registry import registry
 from noisewright.testing import check_entry
-from noisewright.text.words import exact_words, true_epsilons, truncated_exponential_words
-from noisewright.text.words._kept import cache_folder
-from noisewright.text.words._sums import all_sums, block_sums, locate
-from noisewright.text.words._tiles import Tiles
-from noisewright.text.words.weights import Weights
+from noisewright.text import exact_words, true_epsilons, truncated_exponential_words
+from noisewright.text.nearest_words import Tiles, cache_folder
+from noisewright.text.partition_sums import Weights, all_sums, block_sums, locate
 
 FALSE_ALARM = 1e-8
 """The probability with which a statistical test fails although nothing is wrong."""
@@ -108,7 +106,7 @@ def test_sums_are_the_same_integers_however_they_are_added_up() -> None:
 
 
 def test_threads_and_products_of_other_libraries_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from noisewright.text.words import _tiles
+    from noisewright.text import nearest_words as _tiles
 
     embedding = clusters(700, 20, 5)
     weights, rows = Weights.of(embedding, Fraction(2)), np.arange(0, 700, 3)
@@ -167,7 +165,7 @@ def test_prepared_sums_give_the_same_draws_and_wrong_ones_are_refused(
 
 
 def test_what_is_remembered_of_words_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from noisewright.text.words import _sums
+    from noisewright.text import partition_sums as _sums
 
     words, rows = truncated_exponential_words(clusters(), epsilon=3), np.arange(60)
     expected = block_sums(Tiles(clusters()), words.weights, rows)

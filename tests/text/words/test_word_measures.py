@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from word_support import clusters
 
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.text.words import (
+from noisewright.exceptions import DataError, ParameterError
+from noisewright.text import (
     compare_words,
     epsilon_between,
     exact_words,
@@ -18,7 +18,7 @@ from noisewright.text.words import (
     neighbour_distances,
     typical_epsilon,
 )
-from noisewright.text.words.true_epsilon import telling
+from noisewright.text.partition_sums import telling
 
 
 def test_measures_of_a_choice_are_those_of_its_channel() -> None:

@@ -11,8 +11,7 @@ from test_word_audits import LONG, audited
 from word_support import written
 
 from noisewright.mechanisms.registry import registry
-from noisewright.text import shipped
-from noisewright.text.words import exact_words, laplace_words, least_epsilon, measure, truncated_exponential_words
+from noisewright.text import exact_words, laplace_words, least_epsilon, measure, shipped, truncated_exponential_words
 
 PAGE = (Path(__file__).parents[3] / "docs" / "mechanisms" / "words.md").read_text(encoding="utf-8")
 KEPT = re.findall(

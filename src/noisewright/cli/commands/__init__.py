@@ -1,1 +1,1 @@
-"""One module, or folder, for each word a user types."""
+"""One module a command, or a few that belong together."""

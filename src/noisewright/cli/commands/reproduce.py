@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import PAGE_WIDTH, AsJson, block, emit, heading, plural, printable, working
+from noisewright._utils.validation import printable
+from noisewright.cli.app import Command
+from noisewright.render.text import PAGE_WIDTH, AsJson, block, emit, heading, plural, working, write_json
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["COMMAND", "reproduce"]
+__all__ = ["BENCH_COMMAND", "REPRODUCE_COMMAND", "bench", "reproduce"]
+
 
 FEWEST_RUNS = 2
 OPEN = "~ marks a number that is only shown, not compared: a program leaves it open, or it is a slip in print."
@@ -48,8 +50,8 @@ def reproduce(
 
     Ends with code 1 when a number that was compared does not agree, or a claim does not hold. They come with the source.
     """
-    from noisewright.cli.shared.checkout import from_checkout
-    from noisewright.core.errors import ParameterError
+    from noisewright.cli.arguments import from_checkout
+    from noisewright.exceptions import ParameterError
 
     if name is not None and everything:
         raise ParameterError("a name and --all were both given; give one of them.")
@@ -82,7 +84,7 @@ def _nearest(word: str, names: Sequence[str]) -> str:
 
 
 def _one(experiment: Any, quick: bool, runs: int | None, plot: str | None, as_json: bool) -> None:
-    from noisewright.cli.shared.targets import picture_file
+    from noisewright.cli.arguments import picture_file
 
     _check(experiment, runs, plot)
     picture = picture_file(plot, alone=True)
@@ -97,7 +99,7 @@ def _one(experiment: Any, quick: bool, runs: int | None, plot: str | None, as_js
 
 
 def _check(experiment: Any, runs: int | None, plot: str | None) -> None:
-    from noisewright.core.errors import ParameterError
+    from noisewright.exceptions import ParameterError
 
     if plot is not None and experiment.figure is None:
         raise ParameterError(f"{experiment.name} has no picture; leave --plot out.")
@@ -114,7 +116,7 @@ def _run(experiment: Any, quick: bool, runs: int | None = None) -> tuple[Any, fl
 
 
 def _draw(experiment: Any, quick: bool, picture: Path) -> None:
-    from noisewright.plots.figure import save_figure
+    from noisewright.plotting.mechanisms import save_figure
 
     save_figure(experiment.figure(quick), picture)
 
@@ -312,4 +314,55 @@ def _list(found: list[Any], as_json: bool) -> None:
     emit({"experiments": data}, page, as_json)
 
 
-COMMAND = Command(reproduce)
+REPRODUCE_COMMAND = Command(reproduce)
+
+
+# Bench --------------------------------------------------------------------------------------------------------------------
+#
+# ``noisewright bench``: measure this library next to its peers. The work is done by the package ``bench`` in a checkout.
+
+
+def bench(
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="TEXT,...", help="Rows whose name holds a text.", show_default=False)
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", metavar="", help="Two short rounds, and smaller sizes.")] = False,
+    rounds: Annotated[int, typer.Option("--rounds", metavar="N", help="Rounds of each side; the best counts.")] = 5,
+    names: Annotated[bool, typer.Option("--list", metavar="", help="Only list the rows.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure this library beside its peers, which get an environment of their own.
+
+    A full run without --json also writes bench/RESULTS.md and bench/results.json in the copy of the source.
+
+    Ends with code 1 when a row could not be measured; a missed target is a measurement too.
+    """
+    from importlib import import_module
+
+    from rich.console import Console
+
+    from noisewright.cli.arguments import from_checkout
+    from noisewright.exceptions import ParameterError
+
+    if rounds < 1:
+        raise ParameterError(f"--rounds is {rounds}; give 1 or more.")
+    from_checkout("bench")
+    work, report = import_module("bench.__main__"), import_module("bench.report")
+    texts = None if only is None else [only]
+    if only is not None and not work.chosen(work.all_rows(), texts):  # no one name holds it with its commas
+        texts = [text.strip() for text in only.split(",")]
+    rows = work.chosen(work.all_rows(), texts)
+    if not rows or (texts and "" in texts):
+        raise ParameterError(f"no row has a name with {only!r} in it; noisewright bench --list shows their names.")
+    if not as_json:
+        work.bench(only=texts, quick=quick, rounds=rounds, json_file=None, names=names)
+    elif names:
+        write_json({"rows": [{"name": row.name, "compares": row.compares} for row in rows]})
+    else:
+        settings = work.Settings(2, 0.1, True) if quick else work.Settings(rounds)
+        outcomes = work.run(rows, settings, Console(stderr=True, quiet=True))
+        write_json(report.as_json(outcomes, settings))
+        raise typer.Exit(work.exit_code(outcomes))
+
+
+BENCH_COMMAND = Command(bench)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working
-from noisewright.render import meaning, part_pair, short
+from noisewright._utils.validation import printable
+from noisewright.cli.app import Command
+from noisewright.render.claims import meaning, part_pair, short
+from noisewright.render.text import AsJson, emit, facts, heading, plural, working
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -50,8 +51,8 @@ def verify(
     Ends with code 0 only when every file is proved. Nothing in a file is believed but its claim and its integers. The files of a
     folder must also be those of one release: as its lock lists them, with the parts and prices of its policy.
     """
-    from noisewright.core.errors import ParameterError
-    from noisewright.releases.output.proving import certificate_bytes
+    from noisewright.exceptions import ParameterError
+    from noisewright.releases.certificate import certificate_bytes
 
     if not files and export_checker is None:
         raise ParameterError("name at least one certificate to verify, or a file for --export-checker.")
@@ -72,8 +73,8 @@ def verify(
 
 
 def _result(path: str, content: bytes, ledger: str | None, recompute: bool) -> dict[str, Any]:
-    from noisewright.releases.ledger.homes.address import shown
-    from noisewright.releases.output.proving import examined
+    from noisewright.ledger.database import shown
+    from noisewright.releases.certificate import examined
 
     folder = Path(path).is_dir()
     ledger = _own_ledger(path) if folder and ledger is None else ledger
@@ -87,9 +88,9 @@ def _result(path: str, content: bytes, ledger: str | None, recompute: bool) -> d
 
 def _own_ledger(folder: str) -> str | None:
     """The ledger of this user, if it is there and sealed the lock in the folder."""
-    from noisewright.core.errors import NoisewrightError
-    from noisewright.releases.ledger.ledger import Ledger
-    from noisewright.releases.output.recorded import sealed_lock
+    from noisewright.exceptions import NoisewrightError
+    from noisewright.ledger.ledger import Ledger
+    from noisewright.releases.folder import sealed_lock
 
     try:
         book = Ledger(create_missing=False)
@@ -100,16 +101,16 @@ def _own_ledger(folder: str) -> str | None:
 
 def _export(path: str) -> list[str]:
     """Write all files of the checker, or none; the others have fixed names, by which the first finds them."""
-    from noisewright.claims import phrases
-    from noisewright.core.certificates.checker import (
+    from noisewright.certificates.checker import (
         checker,
         checker_noise,
         checker_release,
         checker_version1,
         checker_words,
     )
-    from noisewright.core.errors import ParameterError
-    from noisewright.files.atomic import write_atomically
+    from noisewright.claims import phrases
+    from noisewright.exceptions import ParameterError
+    from noisewright.io.atomic import write_atomically
 
     main = Path(path)
     if main.suffix != ".py":
@@ -130,7 +131,7 @@ def _export(path: str) -> list[str]:
         for target in missing:
             write_atomically(target, contents[target])
     except BaseException:  # all or none; the last one may be there although it was interrupted
-        from noisewright.files.inputs import read_input
+        from noisewright._utils.inputs import read_input
 
         for target in missing:
             with contextlib.suppress(OSError):
@@ -143,8 +144,8 @@ def _export(path: str) -> list[str]:
 
 def _is_there(target: Path, content: bytes) -> bool:
     """Return whether a file of this content is there already; another file is never overwritten."""
-    from noisewright.core.errors import ParameterError
-    from noisewright.files.inputs import read_input
+    from noisewright._utils.inputs import read_input
+    from noisewright.exceptions import ParameterError
 
     try:
         if read_input(target, len(content)) == content:
@@ -159,7 +160,7 @@ def _is_there(target: Path, content: bytes) -> bool:
 def _page(results: list[dict[str, Any]], written: list[str]) -> list[RenderableType]:
     from rich.text import Text
 
-    from noisewright.mechanisms.proofs import PROOFS
+    from noisewright.mechanisms.registry import PROOFS
 
     parts: list[RenderableType] = []
     for result in results:
@@ -236,8 +237,8 @@ def _all_parts(count: int) -> str:
 
 def _stated(words: str) -> str:
     """Words of a file as they are where the program writes them so; any others in quotation marks, as they prove nothing."""
+    from noisewright.certificates.checker.checker import RELEASED, SIMULATED
     from noisewright.claims.phrases import quoted
-    from noisewright.core.certificates.checker.checker import RELEASED, SIMULATED
     from noisewright.mechanisms.registry import registry
 
     return words if words in (RELEASED, SIMULATED) or words in registry else quoted(words)

@@ -1,32 +1,254 @@
-"""Selection of the hidden places of a picture: faces that a network finds, or boxes and masks of the owner's own.
+"""Faces to keep: those of people who want to be seen, by boxes or by pictures of them.
 
-It fails closed. A picture in which no face is found is refused, unless another choice is made; so is a picture with
-another number of faces than the data owner states, and one without an entry in the data owner's boxes.
+A picture of a face to keep is best cut out of the photographs themselves: a face is kept only where it looks **nearly
+the same** (a correlation of :data:`ALIKE` or more between the two, upright and in grey). That holds for the same shot
+in another size or compression; another photograph of the same person is seldom as near, and is hidden. The same holds
+for every doubtful face. No one recognises people here: a network that did would now and then take one person for
+another, and show someone who must be hidden.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import Floats
-from noisewright.core.choices import is_whole, one_of
-from noisewright.core.errors import DataError, FileFormatError, ParameterError
-from noisewright.images.pictures.reading import Picture, read_picture
-from noisewright.images.pipeline.detection import SMALLEST, SURE, Face, check_search, find_faces, upright
-from noisewright.images.pipeline.heads import aligned_head, covered, grown, loose_head, same_face
-from noisewright.images.pipeline.keeping import KeptFaces, likeness
-from noisewright.images.pipeline.networks import NETWORKS, network
-from noisewright.images.pipeline.outlines import IN_THE_CLEAR, outline_of
-from noisewright.images.pipeline.places import MOST_PLACES, Cover, Place
+from noisewright._typing import Floats
+from noisewright._utils.validation import is_whole, one_of
+from noisewright.certificates.certificate import Certificate
+from noisewright.exceptions import DataError, FileFormatError, ParameterError
+from noisewright.images.base import PictureMechanism, of_all_draws
+from noisewright.images.faces.mechanism import PrivateFaces
+from noisewright.images.pictures import Inside, Picture, read_picture, recoloured
+from noisewright.images.pipeline.detection import (
+    IN_THE_CLEAR,
+    NETWORKS,
+    SMALLEST,
+    SURE,
+    Face,
+    aligned_face,
+    aligned_head,
+    check_search,
+    covered,
+    find_faces,
+    grown,
+    loose_head,
+    network,
+    on_white,
+    outline_of,
+    same_face,
+    upright,
+)
+from noisewright.images.pipeline.geometry import MOST_PLACES, Cover, Place
+from noisewright.images.pipeline.methods import SIZE, FaceMethod, Method, PixelMethod, Promise, promise_of_each
+from noisewright.sampling.random_bits import Bits, Rng, bits_from
 
-__all__ = ["CERTAIN", "FoundFaces", "NoFace", "OwnPlaces", "face_to_keep", "places_of"]
+__all__ = [
+    "ALIKE",
+    "CERTAIN",
+    "FRAME",
+    "Blended",
+    "FoundFaces",
+    "HiddenPlaces",
+    "KeptFaces",
+    "NoFace",
+    "OwnPlaces",
+    "Where",
+    "drawn_places",
+    "face_to_keep",
+    "hidden",
+    "in_frames",
+    "likeness",
+    "places_of",
+]
+
+
+ALIKE = 0.93
+"""Correlation far above two people's usual value, and below the value of one shot after compression."""
+COMPARED_SIZE, INNER = 48, (slice(12, 42), slice(12, 36))
+"""Faces are compared at this size, without hair and background."""
+
+
+@dataclass(frozen=True, eq=False)
+class KeptFaces:
+    """Faces that are left as they are: all whose middle is in a box for the file of that name, and all that look like one of
+    ``faces`` (see :func:`likeness`)."""
+
+    boxes: Mapping[str, Sequence[Place]] = field(default_factory=dict)
+    faces: tuple[Floats, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.boxes or self.faces)
+
+    def keeps(self, picture: Picture, face: Face, source: Path | None) -> bool:
+        """Return whether a face of a picture is one of them."""
+        boxes = self.boxes.get(source.name, ()) if source is not None else ()
+        inside = (place.to_frame(*face.middle) for place in boxes)
+        if any(bool(0 <= across < 1 and 0 <= down < 1) for across, down in inside):
+            return True
+        return bool(self.faces) and max(float(likeness(picture, face) @ known) for known in self.faces) >= ALIKE
+
+
+def likeness(picture: Picture, face: Face) -> Floats:
+    """A face as numbers of mean 0 and length 1: their product with those of another is how alike the two look."""
+    inner = aligned_face(picture, face, COMPARED_SIZE)[INNER].mean(axis=2).reshape(-1)
+    away = inner - inner.mean()
+    length = float(np.linalg.norm(away))
+    return np.asarray(away / length if length else away)
+
+
+# Hiding -------------------------------------------------------------------------------------------------------------------
+#
+# Faces in photographs, hidden one by one by any mechanism on pictures of one size, and put back where they were.
+#
+# **Guarantee.** Two photographs with the same hidden places that are alike outside of them: ``epsilon`` for each place
+# in which they differ, and so n times ``epsilon`` for all n places (``draws`` of the record). Places share no pixel
+# (:class:`~noisewright.images.pipeline.geometry.Cover` merges those that do), and a frame shows, next to the own pixels of
+# its place, only pixels that are not hidden: so a hidden pixel is read by one draw, and a person in one place loses
+# ``epsilon`` (``touching`` is 1). Who is in several places loses ``epsilon`` for each. There is no guarantee about
+# anything else:
+#
+# * all that lies outside of the places is in the clear, whatever of a head reaches out of its place included;
+# * so are the number of the places, where they are, how large and how tilted, which depend on the faces;
+# * and so is every face that was not found.
+#
+# The inside of a place is a function of the sampled picture and of the outside: not one pixel of a face is mixed in.
+
+
+Blended = Literal["oval", "white"]
+"""Faces that are drawn are seen in an oval, or, if they are on white, as far as they are not white."""
+WHITE = 225
+"""Brightness from which a pixel is white."""
+FRAME = 128
+"""Width in pixels of frames in which mechanisms on pixels draw faces."""
+
+
+class Where(Protocol):
+    """Selection of the places of a picture that are hidden."""
+
+    @property
+    def clear(self) -> tuple[str, ...]:
+        """Parts in the clear because of it, in words."""
+
+    def cover(self, picture: Picture, source: Path | None) -> Cover:
+        """The places; a :class:`~noisewright.exceptions.DataError` for a picture that must not be shown."""
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenPlaces(Method):
+    """A :class:`~noisewright.images.pipeline.methods.Method` that hides places of pictures; ``made`` makes the mechanism, for
+    pictures of one or of three channels, and ``blended`` states that it draws faces, to be blended in, and not blocks
+    of pixels."""
+
+    where: Where
+    made: Callable[[int], PictureMechanism]
+    blended: Blended | None = None
+
+    def drawn(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> tuple[Picture, int]:
+        """The picture with its places hidden."""
+        cover = self.where.cover(picture, source)
+        drawn = drawn_places(picture, cover, self.made(picture.shape[2]), bits_from(rng), self.blended)
+        return hidden(picture, cover, drawn, self.blended), len(drawn)
+
+    def mechanisms(self, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
+        """The mechanism of every place, in pictures of every size."""
+        made = self.made(channels)
+        return (replace(made, clear=(*made.clear, SIZE, *self.where.clear)),)
+
+    def certificate(self, height: int, width: int, channels: int, places: int = 1) -> Certificate:
+        """Return the certificate of all places of a picture together, at most ``places``."""
+        return of_all_draws(super().certificate(height, width, channels), Inside("place", places, places))
+
+    def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
+        """Return the guarantee of all places of a picture together, and of each."""
+        return promise_of_each(self.mechanisms(height, width, channels)[0], places, "place")
+
+
+def in_frames(method: Method, where: Where) -> HiddenPlaces:
+    """A method on pictures of any size, or a model of faces, on each place alone."""
+    if isinstance(method, FaceMethod) and not method.regions:
+        return HiddenPlaces(where, lambda _: method.faces, "white" if _has_white_corners(method.faces) else "oval")
+    if not isinstance(method, PixelMethod) or method.regions or method.pixels or "between" in method.options:
+        raise ParameterError(
+            "places are hidden one by one by a method for whole pictures: leave out regions, masks and pixels."
+        )
+    made = cache(lambda channels: method.mechanisms(FRAME, FRAME, channels)[0])
+    return HiddenPlaces(where, lambda channels: replace(made(channels), clear=()))
+
+
+def drawn_places(
+    picture: Picture,
+    cover: Cover,
+    mechanism: PictureMechanism,
+    bits: Bits,
+    blended: Blended | None = None,
+    only: Sequence[int] | None = None,
+) -> list[Picture]:
+    """Return the mechanism's output for each place, or for ``only`` some, in its frame."""
+    numbers = range(len(cover.places)) if only is None else only
+    height, width, channels = mechanism.shape
+    if blended == "white":
+        side = NETWORKS["people"].side
+        seen = [cover.frame(picture, number, (side, side)) for number in numbers]
+        frames = [recoloured(on_white(frame, height, width), channels) for frame in seen]
+        return [recoloured(mechanism.drawn(frame, bits), picture.shape[2]) for frame in frames]
+    frames = [recoloured(cover.frame(picture, number, (height, width)), channels) for number in numbers]
+    return [recoloured(mechanism.drawn(frame, bits), picture.shape[2]) for frame in frames]
+
+
+def hidden(picture: Picture, cover: Cover, drawn: list[Picture], blended: Blended | None = None) -> Picture:
+    """The picture with the output painted over its places; a function of output and outside."""
+    result = cover.emptied(picture) if blended is not None else picture.copy()
+    for number, frame in enumerate(drawn):
+        share = None if blended is None else _oval(*frame.shape[:2]) if blended == "oval" else _not_white(frame)
+        cover.paint(result, number, frame, share)
+    return result
+
+
+def _has_white_corners(faces: PrivateFaces) -> bool:
+    """Return whether a model was shown faces on white: its mean face has white corners above."""
+    low, high = faces.hidden.model.low, faces.hidden.model.high
+    mean = faces.hidden.model.decode(np.clip(np.zeros((1, len(low))), low, high))[0]
+    return bool(mean[0, [0, -1]].min() >= WHITE)
+
+
+def _not_white(frame: Picture) -> Floats:
+    """Return how much of a face on white is seen: the white that hangs together with the border is not."""
+    from scipy.ndimage import gaussian_filter, label
+
+    white = np.pad(frame.min(axis=2) >= WHITE, 1, constant_values=True)
+    named, _ = label(white)
+    face = (named != named[0, 0])[1:-1, 1:-1]
+    return np.asarray(gaussian_filter(face.astype(np.float64), len(face) / 64) * _border(*face.shape))
+
+
+@lru_cache(maxsize=8)
+def _oval(height: int, width: int) -> Floats:
+    """Return how much of a face in a frame is seen: all in the middle, nothing at the border."""
+    y, x = np.ogrid[:height, :width]
+    away = np.hypot((x + 0.5) / width * 2 - 1, (y + 0.5) / height * 2 - 1)
+    return np.asarray(np.clip((1 - away) / 0.2, 0, 1))
+
+
+@lru_cache(maxsize=8)
+def _border(height: int, width: int) -> Floats:
+    """1, and less and less towards the border of a frame."""
+    y, x = (np.minimum(np.arange(many) + 0.5, np.arange(many)[::-1] + 0.5) / many for many in (height, width))
+    return np.asarray(np.clip(np.minimum(y[:, None], x[None, :]) / 0.08, 0, 1))
+
+
+# Finding ------------------------------------------------------------------------------------------------------------------
+#
+# Selection of the hidden places of a picture: faces that a network finds, or boxes and masks of the owner's own.
+#
+# It fails closed. A picture in which no face is found is refused, unless another choice is made; so is a picture with
+# another number of faces than the data owner states, and one without an entry in the data owner's boxes.
+
 
 NoFace = Literal["refuse", "whole", "keep"]
 CERTAIN = 0.75

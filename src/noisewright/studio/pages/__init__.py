@@ -1,1 +1,1 @@
-"""The pages of the studio. Each calls the library, and holds no mathematics."""
+"""One module a page of the studio."""

@@ -11,9 +11,13 @@ import numpy as np
 from nicegui import ui
 from starlette.requests import Request
 
-from noisewright.adversary.orders.compare import Comparison
-from noisewright.core.exact import downward
-from noisewright.studio.answers.comparing import (
+from noisewright.claims.figures import downward
+from noisewright.qif.refinement.compare import Comparison
+from noisewright.render import html as words
+from noisewright.studio import figures
+from noisewright.studio.components import Live, SameElsewhere, button, is_dark, parameter_field
+from noisewright.studio.figures import Plot
+from noisewright.studio.services.compare import (
     CORNERS,
     LETTERS,
     Compared,
@@ -24,17 +28,11 @@ from noisewright.studio.answers.comparing import (
     script_of,
     triangle_of,
 )
-from noisewright.studio.answers.design import options_of
-from noisewright.studio.look import figures, words
-from noisewright.studio.look.buttons import button
-from noisewright.studio.look.fields import parameter_field
-from noisewright.studio.look.frame import is_dark
-from noisewright.studio.look.live import Live
-from noisewright.studio.look.plot import Plot
-from noisewright.studio.look.proof import SameElsewhere
-from noisewright.studio.task import Task, read_query, with_option
+from noisewright.studio.services.design import options_of
+from noisewright.studio.sessions import Task, read_query, with_option
 
 __all__ = ["build"]
+
 
 EXAMPLE = {
     "a": "geometric",
@@ -210,7 +208,7 @@ class _Compare:
         self.elsewhere.show(Task("/compare", ("compare",), {}, shown), script, command=commands_of(each, self.metric))
 
     def _costs(self, found: Compared) -> None:
-        self.costs.content = words.table(
+        self.costs.content = words.table_html(
             ("mechanism", "loss", "taken at face value", "after the best guess"),
             found.costs,
             "Expected loss, all secrets equally likely, rounded up",
@@ -301,4 +299,6 @@ def _witnesses(found: Compared, ink: str) -> list[dict[str, Any]]:
 def _verdict(pair: Comparison) -> str:
     first, second = pair.names
     head = ("order", "against", f"{second} may replace {first}", f"{first} may replace {second}")
-    return "".join(map(words.said, pair.in_words())) + words.table(head, pair.answers(), "Which replacements are safe")
+    return "".join(map(words.said, pair.in_words())) + words.table_html(
+        head, pair.answers(), "Which replacements are safe"
+    )

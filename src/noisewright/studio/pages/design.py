@@ -1,25 +1,45 @@
-"""Design a mechanism by moving its parameters."""
+"""Find the best mechanism for a question."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from nicegui import ui
 from starlette.requests import Request
 
-from noisewright.cli.shared.parameters import read_labels
-from noisewright.core.arrays import Floats
-from noisewright.core.exact import figure, upward
-from noisewright.mechanisms.losses import errors_in_words
+from noisewright._typing import Floats
+from noisewright.base import errors_in_words
+from noisewright.claims.figures import figure, upward
+from noisewright.cli.parameters import read_labels
 from noisewright.mechanisms.registry import registry
-from noisewright.render import promised, short
-from noisewright.studio.answers.design import (
+from noisewright.render import html as words
+from noisewright.render.claims import promised, short
+from noisewright.studio import figures
+from noisewright.studio.components import (
+    Live,
+    SameElsewhere,
+    beside,
+    button,
+    choice_field,
+    epsilon_field,
+    is_dark,
+    parameter_field,
+    tabs,
+)
+from noisewright.studio.figures import Map, Plot
+from noisewright.studio.services.design import (
     KINDS,
     LOSS_WORDS,
+    LOSSES,
+    Best,
     Designed,
     Law,
+    best,
+    best_code,
+    best_command,
     choices,
     code_of,
     cost_of,
@@ -29,25 +49,116 @@ from noisewright.studio.answers.design import (
     enough_for,
     gaps_of,
     law_of,
+    listed_map,
     loss_of,
+    open_map,
     options_of,
     posterior_of,
     reach_of,
     read_prior,
 )
-from noisewright.studio.answers.places import Map, listed_map, open_map
-from noisewright.studio.look import figures, words
-from noisewright.studio.look.buttons import button
-from noisewright.studio.look.fields import choice_field, parameter_field
-from noisewright.studio.look.frame import is_dark
-from noisewright.studio.look.live import Live, beside
-from noisewright.studio.look.plot import Plot
-from noisewright.studio.look.proof import SameElsewhere
-from noisewright.studio.look.tabs import tabs
-from noisewright.studio.pages.parts.best import BestPage
-from noisewright.studio.task import Task, read_query, with_option
+from noisewright.studio.sessions import Task, read_query, with_option
 
-__all__ = ["build", "examples"]
+__all__ = ["BestPage", "build", "examples"]
+
+
+CHOICES = {
+    "loss": ("an error is measured by", {name: LOSS_WORDS[name] for name in LOSSES}),
+    "objective": (
+        "what is to be small",
+        {"bayes": "the error on average over the prior", "minimax": "the error of the worst secret"},
+    ),
+}
+EXAMPLE = {"metric": "line:0..10", "epsilon": "1", "loss": "absolute"}
+NOTES = {
+    "metric": "How far apart secrets are, and which there are: line:0..20, discrete:red,green,blue, euclidean:0:0,0:1,1:0.",
+    "prior": "How likely each secret is, in their order, with commas; public knowledge. Empty: all alike.",
+    "shape": "What else it must be: fair, symmetric, monotone, honest.",
+}
+
+
+class BestPage:
+    """The form, and the mechanism that nothing beats."""
+
+    def __init__(self, asked: dict[str, str]) -> None:
+        self.given, self.dark = asked or dict(EXAMPLE), is_dark()
+        self.made: Best | None = None
+
+    def build(self) -> None:
+        """Make the page."""
+        with ui.element("div").classes("nw-columns"):
+            with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The question"'):
+                ui.html("<h2>The question</h2>", sanitize=False)
+                self._text("metric", "metric and secrets *")
+                epsilon_field("epsilon *", self.given.get("epsilon", "1"), lambda text: self._change("epsilon", text))
+                for name, (label, choices) in CHOICES.items():
+                    choice_field(label, choices, self.given.get(name, ""), partial(self._change, name))
+                self._text("prior", "prior")
+                self._text("shape", "shape")
+            with ui.element("div").classes("nw-stack"):
+                with (
+                    ui.element("section").classes("nw-panel").props('aria-label="The best there is" aria-live="polite"')
+                ):
+                    ui.html("<h2>The best there is</h2>", sanitize=False)
+                    self.promise = ui.html("", sanitize=False)
+                    self.take = button("Download the certificate", self._download, icon="download")
+                self.map_panel = ui.element("section").classes("nw-panel").props('aria-label="All probabilities"')
+                with self.map_panel:
+                    ui.html("<h2>All probabilities</h2>", sanitize=False)
+                    self.map = Plot()
+        self.elsewhere = SameElsewhere()
+        self.live = Live(self._show, self._refuse)
+        self._there(False)
+        self._ask()
+
+    def _text(self, name: str, label: str) -> None:
+        field = ui.input(label, value=self.given.get(name, "")).props("outlined dense debounce=400")
+        field.on_value_change(lambda e: self._change(name, e.value))
+        ui.html(words.note(NOTES[name]), sanitize=False)
+
+    def _change(self, name: str, text: str | None) -> None:
+        self.given = with_option(self.given, name, text or None)
+        self._ask()
+
+    def _ask(self) -> None:
+        given = dict(self.given)
+        self.live.ask(lambda: (best(given), given))
+
+    def _refuse(self, sentence: str) -> None:
+        self.made = None
+        self.promise.content = words.alarm(sentence)
+        self._there(False)
+        self.elsewhere.hide()
+
+    def _there(self, there: bool) -> None:
+        self.map_panel.set_visibility(there)
+        self.take.set_visibility(there)
+
+    def _download(self) -> None:
+        if self.made is not None:
+            ui.download.content(self.made.certificate.to_json().encode(), "optimal.json")
+
+    def _show(self, answer: tuple[Best, dict[str, str]]) -> None:
+        self.made, given = answer
+        self._there(True)
+        made = self.made.mechanism
+        rows = [
+            ("Guarantee", made.guarantee.reading()),
+            made.loss_in_words,
+            ("How good", made.goodness),
+            ("Why", f"{made.path}: {made.why}"),
+            ("Proof", f"checked again just now: {short(self.made.proved)}"),
+        ]
+        self.promise.content = words.said(made.in_words()) + words.facts_html(rows)
+        channel = self.made.channel
+        self.map.show(figures.heat_map(channel, self.dark))
+        self.elsewhere.show(Task("/design/best", ("design", "optimal"), given), best_code(given), best_command(given))
+
+
+# Design -------------------------------------------------------------------------------------------------------------------
+#
+# Design a mechanism by moving its parameters.
+
 
 FIRST = {
     "number": "laplace",
@@ -85,7 +196,7 @@ QUESTIONS = {
     "observed": ("an observed output", "what is believed after it"),
     "prior": ("how likely each secret is before", "numbers with commas; empty: all alike"),
 }
-LOSSES = {name: LOSS_WORDS[name] for name in ("absolute", "squared", "zero-one")}
+LOSS_LABELS = {name: LOSS_WORDS[name] for name in ("absolute", "squared", "zero-one")}
 
 LISTED = {"points": "0..9", "metric": "line"}
 """The same for secrets that are listed, which need not be places."""
@@ -169,7 +280,10 @@ class _Design:
                 field.props["hint"] = "a place as 200:300" if (key, self.kind) == ("secret", "place") else hint
                 field.on_value_change(lambda e, key=key: self._look(key, e.value))
             choice_field(
-                "an error is measured by", LOSSES, self.shown.get("loss", ""), lambda loss: self._look("loss", loss)
+                "an error is measured by",
+                LOSS_LABELS,
+                self.shown.get("loss", ""),
+                lambda loss: self._look("loss", loss),
             )
             ui.html("<h2>The other way round</h2>", sanitize=False)
             error = ui.input("an expected error that I can live with").props("outlined dense")
@@ -313,7 +427,7 @@ class _Design:
             [(f"{100 * before:g} %", f"{upward(100 * Fraction(after), 3)} %") for before, after in made.beliefs],
             f"In one of two secrets that are {self._apart} apart",
         )
-        facts = words.facts(_facts(answer, "prior" in self.shown))
+        facts = words.facts_html(_facts(answer, "prior" in self.shown))
         self.promise.content = words.said(made.reading) + facts + (beliefs if made.beliefs else "")
         self._draw_law(made, answer.law, answer.map)
         self.map_panel.set_visibility(made.channel is not None)

@@ -7,8 +7,21 @@ from pathlib import Path
 from nicegui import run, ui
 from starlette.requests import Request
 
-from noisewright.core.exact import percent
-from noisewright.studio.answers.matching import (
+from noisewright.claims.figures import percent
+from noisewright.render import html as words
+from noisewright.studio import figures
+from noisewright.studio.components import (
+    Linked,
+    Live,
+    SameElsewhere,
+    button,
+    epsilon_field,
+    file_button,
+    is_dark,
+    named,
+)
+from noisewright.studio.figures import Plot
+from noisewright.studio.services.matching import (
     EXAMPLE,
     Matched,
     Matching,
@@ -17,19 +30,10 @@ from noisewright.studio.answers.matching import (
     given_profiles,
     matching_code,
 )
-from noisewright.studio.look import figures, words
-from noisewright.studio.look.buttons import button
-from noisewright.studio.look.fields import epsilon_field
-from noisewright.studio.look.frame import is_dark
-from noisewright.studio.look.linked import Linked, named
-from noisewright.studio.look.live import Live
-from noisewright.studio.look.plot import Plot
-from noisewright.studio.look.proof import SameElsewhere
-from noisewright.studio.look.uploads import file_button
-from noisewright.studio.task import Task, read_query, with_option
-from noisewright.studio.visits import visit_here
+from noisewright.studio.sessions import Task, read_query, visit_here, with_option
 
 __all__ = ["build"]
+
 
 ALLOWED = (".csv", ".parquet", ".npy", ".npz")
 FIELDS = (
@@ -143,10 +147,14 @@ class _MatchingPage:
         self.more.set_visibility(True)
         true = [(one.name, f"{one.distance:.2f}", "yes" if one.both else "no") for one in answer.true]
         back = [(one.name, f"{one.distance:.2f}", one.known, "yes" if one.both else "no") for one in answer.returned]
-        before = words.table(("nearest", "distance", "returned"), true, f"True neighbours of {answer.person}", (1,))
-        after = words.table(("returned", "distance", "as codes tell", "nearest"), back, "Whom codes returned", (1, 2))
+        before = words.table_html(
+            ("nearest", "distance", "returned"), true, f"True neighbours of {answer.person}", (1,)
+        )
+        after = words.table_html(
+            ("returned", "distance", "as codes tell", "nearest"), back, "Whom codes returned", (1, 2)
+        )
         self.shown.content = before + after
-        self.measured.content = words.facts(
+        self.measured.content = words.facts_html(
             [
                 (
                     "Neighbours found",
@@ -177,7 +185,7 @@ class _MatchingPage:
                 shapes=[figures.upright(answer.epsilon)],
             )
         )
-        self.promise.content = words.facts(answer.promises)
+        self.promise.content = words.facts_html(answer.promises)
         shown = ({"person": self.person} if self.person else {}) | self.file
         task = Task("/matching", ("match", "evaluate", self.name), dict(self.given), shown)
         self.elsewhere.show(task, matching_code(self.name, self.given))

@@ -1,49 +1,344 @@
-"""Release a table: the known facts about it in fields, the plan, the work, and everything that comes of it."""
+"""The fields of a release: the known facts about every column without looking at the data, and who gets how much of the
+budget.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from nicegui import ui
 from starlette.requests import Request
 
-from noisewright.core.errors import NoisewrightError
-from noisewright.core.exact import upward
+from noisewright.claims.figures import upward
+from noisewright.claims.phrases import OPEN
+from noisewright.exceptions import NoisewrightError
+from noisewright.numerics.exact import fraction_or_none
 from noisewright.releases.plan import Plan
-from noisewright.studio.answers.releases.kept import releases_folder
-from noisewright.studio.answers.releases.ledgers import ledger_path
-from noisewright.studio.answers.releases.policies import EMBEDDING, Form, policy_text
-from noisewright.studio.answers.releases.release import (
+from noisewright.render import html as words
+from noisewright.studio.components import (
+    Linked,
+    Live,
+    SameElsewhere,
+    Work,
+    beside,
+    button,
+    choice_field,
+    file_button,
+    leaving,
+    named,
+    tabs,
+)
+from noisewright.studio.pages.audit import EarlierReleases, Outcome, ReleaseCheck
+from noisewright.studio.services.audit import ledger_path
+from noisewright.studio.services.policies import (
+    EMBEDDING,
+    EXAMPLES,
+    KEPT,
+    Column,
+    Field,
+    Form,
+    fields_of,
+    mechanisms_for,
+    policy_text,
+    rebalanced,
+    total_of,
+)
+from noisewright.studio.services.releases import (
+    TABLES,
     Given,
     Released,
     code_of,
     commands_of,
     gauge_of,
+    given_example,
+    given_table,
     make_release,
+    note_tries,
     planned,
     planned_apart,
+    read_apart,
     stamp_of,
+    too_many,
 )
-from noisewright.studio.answers.releases.tries import note_tries, too_many
-from noisewright.studio.look import words
-from noisewright.studio.look.buttons import button
-from noisewright.studio.look.fields import choice_field
-from noisewright.studio.look.frame import leaving
-from noisewright.studio.look.linked import named
-from noisewright.studio.look.live import Live
-from noisewright.studio.look.proof import SameElsewhere
-from noisewright.studio.look.tabs import tabs
-from noisewright.studio.look.work import Work
-from noisewright.studio.pages.parts.checking import ReleaseCheck
-from noisewright.studio.pages.parts.columns import ColumnFields, Trading
-from noisewright.studio.pages.parts.outcome import EarlierReleases, Outcome
-from noisewright.studio.pages.parts.tables import READING_LIMIT, TableStep, is_large
-from noisewright.studio.task import Task, read_query
-from noisewright.studio.visits import from_this_machine, visit_here
+from noisewright.studio.sessions import Task, digest_of, from_this_machine, read_query, releases_folder, visit_here
 
-__all__ = ["build"]
+__all__ = ["READING_LIMIT", "ColumnFields", "TableStep", "Trading", "build", "is_large"]
+
+
+OUT = "left out"
+AS_IT_IS = f"released as it is, {OPEN}"
+PUBLIC = "public knowledge"
+CHOICES = {
+    "refuse": "refuse the whole release",
+    "clamp": "move it to the nearest end",
+    "keep": "leave it missing, for all to see",
+}
+
+
+class ColumnFields:
+    """A box for each column of the form that ``held`` gives; ``changed`` gets it as typed now, and whether a budget is new."""
+
+    def __init__(self, held: Callable[[], Form], changed: Callable[[Form, bool], None]) -> None:
+        self.held, self.changed = held, changed
+        self.notes: dict[tuple[str, ...], ui.html] = {}
+        with ui.element("div").classes("nw-grid"):
+            for column in held().columns:
+                self._box(column)
+
+    def _box(self, column: Column) -> None:
+        with ui.element("div").classes("nw-box").props('role="group"') as box:
+            box.props["aria-label"] = f"column {column.title}"
+            ui.html(f"<h3>{words.text(column.title)}</h3>{words.note(column.words)}", sanitize=False)
+            options = {"": OUT, **{name: name for name in mechanisms_for(column.kind)}}
+            options |= {KEPT: AS_IT_IS} if len(column.names) == 1 else {}
+            pick = ui.select(options, value=column.mechanism, label="what happens to it").props("outlined dense")
+            inner = ui.element("div").classes("nw-fields")
+        pick.on_value_change(lambda e: self._choose(column.names, e.value, inner))
+        self._fill(column.names, inner)
+
+    def warn(self, told: Callable[[Column], str]) -> None:
+        """Show next to the range of each column what ``told`` says of it."""
+        for names, note in self.notes.items():
+            text = told(self._column(names))
+            note.content = words.warning(text) if text else ""
+
+    def _column(self, names: tuple[str, ...]) -> Column:
+        return next(column for column in self.held().columns if column.names == names)
+
+    def _fill(self, names: tuple[str, ...], inner: ui.element) -> None:
+        inner.clear()
+        self.notes.pop(names, None)
+        column = self._column(names)
+        with inner:
+            for field in fields_of(column.kind, column.mechanism):
+                if field.key != "epsilon":
+                    self._field(column, field)
+                if field.key == "high":
+                    self.notes[names] = ui.html("", sanitize=False).props('role="status"')
+
+    def _field(self, column: Column, field: Field) -> None:
+        names, value = column.names, column.value(field.key)
+        if field.choices:
+            options = {choice: CHOICES.get(choice, choice) for choice in field.choices}
+            pick = ui.select(options, value=value or field.choices[0], label=field.label).props("outlined dense")
+            pick.on_value_change(lambda e: self._type(names, field.key, e.value))
+            return
+        hint = "; ".join(filter(None, (PUBLIC if field.public else "", field.hint)))
+        entry = ui.input(field.label, value=value).props("outlined dense debounce=300 stack-label")
+        entry.props["hint"] = hint
+        entry.on_value_change(lambda e: self._type(names, field.key, e.value or ""))
+
+    def _choose(self, names: tuple[str, ...], mechanism: str, inner: ui.element) -> None:
+        form, column = self.held(), self._column(names)
+        epsilon = column.value("epsilon") or next((c.value("epsilon") for c in form.columns if c.protected), "1")
+        self.changed(form.having(replace(column, mechanism=mechanism).having(epsilon=epsilon)), True)
+        self._fill(names, inner)
+
+    def _type(self, names: tuple[str, ...], key: str, text: str) -> None:
+        self.changed(self.held().having(self._column(names).having(**{key: text})), False)
+
+
+class Trading:
+    """A slider for the epsilon of each protected column; the others give way, so that the total stays."""
+
+    def __init__(self, held: Callable[[], Form], changed: Callable[[Form], None]) -> None:
+        self.held, self.changed, self.fixed = held, changed, True
+        switch = ui.switch("keep the total: what one column gets, the others give", value=True)
+        switch.on_value_change(lambda e: self._keep(bool(e.value)))
+        self.total = ui.html("", sanitize=False)
+        self.rows = ui.element("div").classes("nw-grid")
+
+    def show(self) -> None:
+        """Show the columns that have a part of the budget now."""
+        self.numbers: list[ui.input] = []
+        self.sliders: list[ui.slider] = []
+        self._told = False
+        self.rows.clear()
+        most = float(total_of(self._shares()) or 3)
+        with self.rows:
+            for place, column in enumerate(self._parts()):
+                self._row(place, column, most)
+        self._sum()
+
+    def _parts(self) -> list[Column]:
+        return [column for column in self.held().columns if column.protected]
+
+    def _shares(self) -> list[str]:
+        return [column.value("epsilon") for column in self._parts()]
+
+    def _row(self, place: int, column: Column, most: float) -> None:
+        with ui.element("div").classes("nw-box"):
+            number = ui.input(f"epsilon of {column.title}", value=column.value("epsilon"))
+            number.props("outlined dense debounce=300")
+            slider = ui.slider(min=0.01, max=max(most, 0.02), step=0.01, value=_position(column.value("epsilon"), most))
+            slider.props["aria-label"] = f"epsilon of {column.title}"
+        number.on_value_change(lambda e: self._type(place, e.value or ""))
+        slider.on("update:model-value", lambda e: self._slide(place, float(e.args)), throttle=0.1)
+        slider.on(
+            "change", lambda e: self._slide(place, float(e.args))
+        )  # where the hand came to rest, whatever was skipped
+        self.numbers.append(number)
+        self.sliders.append(slider)
+
+    def _keep(self, fixed: bool) -> None:
+        self.fixed = fixed
+
+    def _slide(self, place: int, position: float) -> None:
+        wanted = f"{position:.2f}"
+        try:
+            shares = rebalanced(self._shares(), place, wanted) if self.fixed else self._shares()
+        except NoisewrightError as problem:
+            self.total.content = words.alarm(str(problem))
+            return
+        if not self.fixed:
+            shares[place] = wanted
+        self._set(shares, but=place)
+
+    def _type(self, place: int, text: str) -> None:
+        if self._told or text == self._shares()[place]:
+            return
+        shares = self._shares()
+        shares[place] = text
+        self._set(shares)
+
+    def _set(self, shares: list[str], but: int = -1) -> None:
+        """Show and report epsilons; the slider that is being moved is left to the person's hand."""
+        self._told, form = True, self.held()
+        for place, (column, text) in enumerate(zip(self._parts(), shares, strict=True)):
+            form = form.having(column.having(epsilon=text))
+            self.numbers[place].value = text
+            if place != but:
+                self.sliders[place].value = _position(text, self.sliders[place]._props["max"])
+        self._told = False
+        self.changed(form)
+        self._sum()
+
+    def _sum(self) -> None:
+        found = total_of(self._shares())
+        self.total.content = words.note(
+            "Every epsilon must be a number." if found is None else f"All columns together: epsilon {upward(found)}."
+        )
+
+
+def _position(text: str, most: float) -> float:
+    value = fraction_or_none(text)
+    return 0.01 if value is None else min(max(float(value), 0.01), most)
+
+
+# Tables -------------------------------------------------------------------------------------------------------------------
+#
+# The first step of a release: a table from a file, a path, an example or a link.
+
+
+LARGE = 4 * 2**20
+"""A table of more bytes is read by a process of its own, which can be cancelled."""
+READING_LIMIT = 600.0
+"""Maximum number of seconds for reading or checking a table."""
+
+
+def is_large(path: str) -> bool:
+    """Return whether a table is read in a job: a large file, a folder or a database."""
+    return not os.path.isfile(path) or os.path.getsize(path) > LARGE
+
+
+class TableStep:
+    """``begun`` is called when another table is being read, and ``taken`` with it."""
+
+    def __init__(self, asked: dict[str, str], begun: Callable[[], None], taken: Callable[[Given], None]) -> None:
+        self.asked, self.visit, self.here = asked, visit_here(), from_this_machine()
+        self.begun, self.taken, self.linked = begun, taken, Linked(asked)
+
+    def build(self) -> None:
+        """Make the panel, and read the file of a link."""
+        with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The table"'):
+            ui.html("<h2>1. The table</h2>", sanitize=False)
+            with ui.element("div").classes("nw-row"):
+                file_button("Open a table", TABLES, self._given, self._refuse, self._begin)
+                for key, example in EXAMPLES.items():
+                    button(f"Example: {example.title.lower()}", lambda key=key: self._example(key), icon="science")
+            if self.here:
+                with ui.element("div").classes("nw-row"):
+                    path = ui.input("or the path of a file on this machine", value=self.asked.get("data", ""))
+                    path.props("outlined dense").on("keydown.enter", lambda: self._open(path.value or ""))
+                    button("Open the path", lambda: self._open(path.value or ""))
+            self.work = Work("Reading the file", self._read, self._refuse, limit=READING_LIMIT)
+            self.words = ui.html(
+                words.note("CSV, Parquet, Arrow or JSON lines. It stays on this machine, and goes with this page."),
+                sanitize=False,
+            ).props('role="status"')
+        if self.asked.get("example", "") in EXAMPLES:
+            ui.timer(0, lambda: self._example(self.asked["example"]), once=True)
+        elif self.linked.name:
+            ui.timer(0, self._restore, once=True)
+        elif self.here and os.path.isabs(self.asked.get("data", "")):
+            ui.timer(0, self._reopen, once=True)
+
+    async def _restore(self) -> None:
+        """Read the file of a link, if another page still has it; otherwise ask for it."""
+        path = self.linked.found(self.visit)
+        if path is None:
+            self.words.content = words.alarm(self.linked.waiting)
+        else:
+            await self._load(str(path), self.linked.name)
+
+    async def _reopen(self) -> None:
+        """Read the file at the path of a link, if it has the digest that only a link of this user has; otherwise ask."""
+        path, wanted = self.asked["data"], self.asked.get("digest", "")
+        found = await beside(self._refuse, digest_of, path) if wanted else ""
+        if found is not None and wanted and found == wanted:
+            await self._load(path, path)
+        elif found is not None:
+            differs = " Its content is another one now." if found else ""
+            self.words.content = words.alarm(f"This link is about {path}.{differs} Open the path to read it.")
+
+    async def _given(self, name: str, where: Path) -> None:
+        await self._load(str(where), name)
+
+    async def _open(self, path: str) -> None:
+        if not path.strip():
+            self._refuse("name a file, such as /home/me/visits.csv.")
+            return
+        where = os.path.expanduser(path.strip())
+        self._begin()
+        await self._load(where, where)
+
+    async def _load(self, path: str, name: str) -> None:
+        self.words.content = ""
+        if is_large(path):
+            self.work.restart(read_apart, path, name)
+        else:
+            self._read(await beside(self._refuse, given_table, path, name))
+
+    async def _example(self, key: str) -> None:
+        self._begin()
+        self._read(await beside(self._refuse, given_example, key, self.visit.place("example").parent))
+
+    def _begin(self) -> None:
+        """Clear an earlier table and the messages about it."""
+        self.work.drop()
+        self.words.content = ""
+        self.begun()
+
+    def _refuse(self, sentence: str) -> None:
+        self.words.content = words.alarm(self.visit.said(sentence))
+
+    def _read(self, given: Given | None) -> None:
+        if given is None:
+            return
+        guessed = " Its file has no types; they were guessed from its first cells." if given.guessed else ""
+        columns = len(given.columns)
+        self.words.content = words.note(f"{given.name}: {columns} column{'' if columns == 1 else 's'}.{guessed}")
+        self.words.content += "" if given.example else self.linked.taken(given.name, given.digest)
+        self.taken(given)
+
+
+# Release ------------------------------------------------------------------------------------------------------------------
+#
+# Release a table: the known facts about it in fields, the plan, the work, and everything that comes of it.
+
 
 NOBODY = "every row is somebody else's"
 
@@ -317,7 +612,9 @@ class _ReleasePage:
         made = bool(self.made) and self.made == self._wanted()
         searched = self._searched()
         budget = gauge_of(found, made)
-        parts = words.table(*found.listed_parts(), "What each part costs, and how far off it will be", numbers=(2,))
+        parts = words.table_html(
+            *found.listed_parts(), "What each part costs, and how far off it will be", numbers=(2,)
+        )
         shown = words.said(found.in_words()) + words.note(f"Between {found.between}.") + parts
         shown += f"<h3>Budget</h3>{words.gauge(budget.shares, budget.words)}"
         refusals = [one for one in (found.refusal, found.budget.refusal if found.budget else None) if one and not made]

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from noisewright.adversary.inference.new_row import NewRow
-from noisewright.cli.commands.attack import ATTACKS
+from noisewright.attacks.new_row import NewRow
+from noisewright.cli.app import ATTACKS
 
 SECRET = "Zebulon-7"
 COLUMNS = {

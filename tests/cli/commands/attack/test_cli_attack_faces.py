@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from noisewright.images.attackers import Trial
-from noisewright.images.faces import cartoon_faces
+from noisewright.attacks import Trial
+from noisewright.images import cartoon_faces
 
 
 @pytest.fixture

@@ -126,7 +126,7 @@ def test_a_private_number_is_cut_into_ranges(call, tables):
 
 def test_a_saved_privatiser_releases_the_original_itself(call, tables):
     pytest.importorskip("torch")
-    from noisewright.learned import GAPPrivatiser
+    from noisewright.learning import GAPPrivatiser
 
     read = pyarrow.csv.read_csv(tables / "public.csv").select(["town", "ill"])
     pyarrow.csv.write_csv(read, tables / "towns.csv")
@@ -155,7 +155,7 @@ def test_a_saved_privatiser_releases_the_original_itself(call, tables):
 
 def test_a_saved_privatiser_that_is_given_both_takes_all_private_columns(call, tables):
     pytest.importorskip("torch")
-    from noisewright.learned import GAPPrivatiser
+    from noisewright.learning import GAPPrivatiser
 
     read = pyarrow.csv.read_csv(tables / "public.csv").select(["town", "ill"])
     town, ill = (np.asarray(read.column(name).to_pylist()) for name in ("town", "ill"))

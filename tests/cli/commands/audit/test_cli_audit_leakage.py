@@ -7,7 +7,7 @@ import json
 import pytest
 
 import noisewright as nw
-from noisewright.adversary.measures.gallery import Gain, partition
+from noisewright.qif.gains import Gain, partition
 
 FIELDS = {
     "adversary",

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import noisewright as nw
-from noisewright.files.channels import load_exact_csv
+from noisewright.io.serialization import load_exact_csv
 
 GEOMETRIC = ",0,1,2\n0,2/3,1/6,1/6\n1,1/3,1/3,1/3\n2,1/6,1/6,2/3\n"
 RESPONSE = ",0,1,2\n0,0.6,0.2,0.2\n1,0.2,0.6,0.2\n2,0.2,0.2,0.6\n"

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import pytest
 
 import noisewright as nw
-from noisewright.cli.shared.parameters import read_labels
-from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact
-from noisewright.core.labels import MOST_LABELS
-from noisewright.core.mechanism import Takes
-from noisewright.mechanisms.registry import Entry, forget, names, register
+from noisewright.base import Entry, Takes
+from noisewright.cli.parameters import read_labels
+from noisewright.exceptions import ParameterError
+from noisewright.mechanisms.registry import forget, names, register
+from noisewright.metrics.base import MOST_LABELS
+from noisewright.numerics.exact import Exact
 
 FIELDS = {
     "mechanism",
@@ -124,7 +124,7 @@ def test_ctrl_c_while_writing_leaves_the_old_file_and_nothing_else(call, files, 
     def interrupted(_: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("noisewright.files.channels.os.fsync", interrupted)
+    monkeypatch.setattr("noisewright.io.serialization.os.fsync", interrupted)
     answer = call("design", "geometric", "--epsilon", "1", "-o", path)
     assert (answer.code, answer.out) == (130, "")
     assert path.read_text() == "old"
@@ -148,7 +148,7 @@ def imagined(
     channel: nw.Channel | None = None,
     metric: nw.metrics.Metric | None = None,
     progress: Callable[[], None] | None = None,
-) -> nw.core.Mechanism:
+) -> nw.base.Mechanism:
     """Not a mechanism of its own: it records what it was given."""
     seen.clear()
     seen.update({k: v for k, v in locals().items() if k != "seen"})
@@ -207,7 +207,7 @@ def test_bad_values_of_such_options(call, with_imagined, option, value):
 def test_a_parameter_that_only_python_can_give(call, request, monkeypatch):
     monkeypatch.setenv("COLUMNS", "140")
 
-    def python_only(query: Callable[[int], int], *, epsilon: Exact) -> nw.core.Mechanism:
+    def python_only(query: Callable[[int], int], *, epsilon: Exact) -> nw.base.Mechanism:
         raise AssertionError
 
     register(Entry("python-only", python_only, Takes("integer"), "needs a function", "anything"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from noisewright.core.metrics.metric import Discrete, Line
-from noisewright.optimality.kernels.kernel_list import kernels
+from noisewright.design.polytopes.kernel_mechanisms import kernels
+from noisewright.metrics.base import Discrete, Line
 
 
 def test_the_five_point_line_is_counted_shown_and_written(call, files):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.cli.commands.design.optimal import read_prior
-from noisewright.optimality.design.optimal import optimal
+from noisewright.cli.commands.design import read_prior
+from noisewright.design.optimal import optimal
 
 COUNTS = ("--metric", "line:0..5", "--epsilon", "0.5")
 FIELDS = {

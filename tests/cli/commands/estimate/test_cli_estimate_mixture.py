@@ -135,7 +135,7 @@ def test_rows_that_name_their_mechanism(call, folder, file, mechanisms):
 
 def test_each_table_is_read_once(call, monkeypatch):
     """Whatever the number of mechanisms."""
-    from noisewright.releases.sources.source import Source
+    from noisewright.tables.source import Source
 
     asked: list[tuple[str, ...]] = []
     batches = Source.batches
@@ -151,8 +151,8 @@ def test_each_table_is_read_once(call, monkeypatch):
 
 
 def test_progress_is_about_the_rows_of_all_tables():
-    from noisewright.estimation.population.mixture import Mixture
-    from noisewright.releases.engines.count_reports import count_into
+    from noisewright.engines.report_counts import count_into
+    from noisewright.estimation.mixture import Mixture
 
     seen: list[tuple[int, int | None]] = []
     mixture = Mixture({"cards": CARDS, "dice": DICE})

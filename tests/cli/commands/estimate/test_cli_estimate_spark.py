@@ -28,7 +28,7 @@ ODD_NAMES = ["a b", "it's", "x.y", 'say "hi"', "back`tick", "nw_count", "a,b", "
 @pytest.fixture(scope="module", autouse=True)
 def session() -> Iterator[None]:
     """One session for all calls, which find it."""
-    from noisewright.releases.engines.spark.session import start_spark
+    from noisewright.engines.spark_session import start_spark
 
     started, own = start_spark("local[2]")
     yield
@@ -177,7 +177,7 @@ def test_spark_and_local_refuse_the_same(call, folder, monkeypatch, arguments, w
 
 def test_one_group_by_for_each_table(call, folder, monkeypatch):
     """Whatever the number of mechanisms, and nothing but counts comes back."""
-    from noisewright.releases.engines.spark.engine import SparkEngine
+    from noisewright.engines.spark import SparkEngine
 
     asked: list[tuple[str, tuple[str, ...], int]] = []
     aggregate = SparkEngine.aggregate

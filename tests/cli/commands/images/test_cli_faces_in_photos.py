@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from photo_support import astronaut, photo
 
-from noisewright.images import png_of, read_picture
-from noisewright.images.pipeline import Video
-from noisewright.images.pipeline.frames import new_video
+from noisewright.images import Video, png_of, read_picture
+from noisewright.images.pipeline.video import new_video
 
 ONE = "two pictures that are alike outside of the hidden place"
 

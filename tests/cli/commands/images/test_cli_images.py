@@ -17,8 +17,7 @@ from face_support import face_files
 from picture_support import drawing, small_picture
 from PIL import Image
 
-from noisewright.images import read_picture
-from noisewright.images.pictures import chunks_of
+from noisewright.images import chunks_of, read_picture
 
 
 @pytest.fixture

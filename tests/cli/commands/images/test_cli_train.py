@@ -14,9 +14,8 @@ import pytest
 import torch
 from cli_support import own_signals
 
-from noisewright.core.errors import DataError, FileFormatError, ParameterError
-from noisewright.images import png_of, train_model
-from noisewright.images.faces import PublicFaces, cartoon_faces, open_model, read_faces
+from noisewright.exceptions import DataError, FileFormatError, ParameterError
+from noisewright.images import PublicFaces, cartoon_faces, open_model, png_of, read_faces, train_model
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ import pytest
 from cli_support import Answer
 
 import noisewright as nw
-from noisewright.files.channels import load_channel
-from noisewright.learned.theory import FiniteGame, Joint
+from noisewright.context_aware import FiniteGame, Joint
+from noisewright.io.serialization import load_channel
 
 Cli = Callable[..., Answer]
 COUNTS = ",well,ill\nlow,30,10\nhigh,5,55\n"

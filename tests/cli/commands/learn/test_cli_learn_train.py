@@ -14,7 +14,7 @@ from cli_support import Answer, own_signals
 from tests.claims.test_every_claim import remains
 
 from noisewright.claims.readings import NO_EPSILON
-from noisewright.learned import GAPPrivatiser
+from noisewright.learning import GAPPrivatiser
 
 Cli = Callable[..., Answer]
 FEW = ("--attackers", "nearest neighbours")
@@ -113,13 +113,13 @@ def test_bad_words_are_answered_in_a_sentence(call: Cli, here: Path, words: tupl
 
 STOPPED = """
 import os, signal
-from noisewright.learned.training import trainer
+from noisewright.learning import trainer
 write = trainer.write_checkpoint
 def written(*given):
     write(*given)
     os.kill(os.getpid(), signal.SIGINT)
 trainer.write_checkpoint = written
-from noisewright.cli import main
+from noisewright.__main__ import main
 main()
 """
 

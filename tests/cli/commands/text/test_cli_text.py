@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from noisewright.text import shipped, write_embedding
-from noisewright.text.noisy_documents import PrivateDocuments
+from noisewright.text.document_mechanism import PrivateDocuments
 
 ROOT = Path(__file__).parents[4]
 NOTES = {

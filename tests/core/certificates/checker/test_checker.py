@@ -20,12 +20,12 @@ import pytest
 from core_support import randomised_response, truncated_geometric
 
 import noisewright as nw
+from noisewright.certificates.certificate import Certificate
+from noisewright.certificates.checker import checker, checker_noise
+from noisewright.certificates.checker.checker import NotProved, check, digest
+from noisewright.channels.channel import Channel
 from noisewright.claims import phrases
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.checker import checker, checker_noise
-from noisewright.core.certificates.checker.checker import NotProved, check, digest
-from noisewright.core.channels.channel import Channel
-from noisewright.core.metrics.metric import Discrete, Euclidean, Line, Table, named_metric
+from noisewright.metrics.base import Discrete, Euclidean, Line, Table, named_metric
 
 SOURCE, SECOND, PHRASES = Path(checker.__file__), Path(checker_noise.__file__), Path(phrases.__file__)
 BESIDE = [*sorted(SOURCE.parent.glob("checker_*.py")), PHRASES]
@@ -210,7 +210,7 @@ def test_a_refusal_by_the_second_file_is_reported_like_any_other(tmp_path: Path)
     inside = [
         sys.executable,
         "-m",
-        "noisewright.core.certificates.checker.checker",
+        "noisewright.certificates.checker.checker",
         *(f"{kind}.json" for kind in NOISE),
     ]
     done = subprocess.run(inside, cwd=tmp_path, capture_output=True, text=True, check=False)

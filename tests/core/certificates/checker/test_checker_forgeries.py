@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 
 import noisewright as nw
+from noisewright.certificates.certificate import Certificate
+from noisewright.certificates.checker import checker, checker_noise
+from noisewright.certificates.checker.checker import NotProved, check, digest
+from noisewright.channels.channel import Channel
 from noisewright.claims.phrases import rounded
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.checker import checker, checker_noise
-from noisewright.core.certificates.checker.checker import NotProved, check, digest
-from noisewright.core.channels.channel import Channel
-from noisewright.core.metrics.algebra import Maximum, Scaled, Sum
-from noisewright.core.metrics.metric import Discrete, Line
+from noisewright.metrics.base import Discrete, Line
+from noisewright.metrics.composite import Maximum, Scaled, Sum
 
 Document = dict[str, Any]
 STEPS = {"shape": "steps", "distance": "1"}

@@ -21,11 +21,11 @@ from tests.attack.mutants import DEFECTS, planted
 from tools.seal_checker import main as sealed
 
 import noisewright as nw
+from noisewright.certificates import certificate as claims
+from noisewright.certificates.checker import checker, checker_noise, checker_release, checker_version1
+from noisewright.certificates.checker.checker import NotProved, check
 from noisewright.claims import phrases
 from noisewright.cli import run
-from noisewright.core.certificates import claims
-from noisewright.core.certificates.checker import checker, checker_noise, checker_release, checker_version1
-from noisewright.core.certificates.checker.checker import NotProved, check
 from noisewright.mechanisms.registry import registry
 from noisewright.render import meaning
 

@@ -1,1 +1,0 @@
-"""Code that the commands share: parameters, metrics, output, progress."""

@@ -1,1 +1,0 @@
-"""Lazy loading: public members of packages, and tables of addresses with entry points."""

@@ -1,0 +1,1 @@
+"""Ledgers: what was spent of a privacy budget, only ever added to."""

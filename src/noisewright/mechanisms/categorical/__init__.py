@@ -1,0 +1,1 @@
+"""Mechanisms for categories, among them the frequency oracles of local privacy."""

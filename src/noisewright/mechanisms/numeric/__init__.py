@@ -1,0 +1,1 @@
+"""Mechanisms for numbers, and the distributions of their noise."""

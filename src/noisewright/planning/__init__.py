@@ -1,0 +1,1 @@
+"""From the policy of a column and its type to its mechanism, its price and its encoding."""

@@ -1,0 +1,1 @@
+"""Queries about a table: filters in SQL, statistics, noisy answers and their intervals."""

@@ -1,1 +1,0 @@
-"""Larger parts of pages."""

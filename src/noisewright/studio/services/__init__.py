@@ -1,0 +1,1 @@
+"""What the pages of the studio ask the library, without a page."""

@@ -1,0 +1,1 @@
+"""Surveys with randomised answers: devices, designs and plans."""
