@@ -170,7 +170,7 @@ def key_of(word: bytes) -> bytes:
 # Locations of embeddings: fetched by a user, or shipped.
 
 
-COMES_ALONG = Path(__file__).parents[1] / "data"
+COMES_ALONG = Path(__file__).parent / "data"
 """The folder of the small embedding that comes with Noisewright."""
 
 

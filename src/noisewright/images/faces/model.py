@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-COMES_ALONG = Path(__file__).parents[2] / "data"
+COMES_ALONG = Path(__file__).parents[1] / "data"
 """The folder of files that come with Noisewright."""
 MEMBERS = ("resource", "shape", "low", "high", "spreads", "encode", "decode")
 
