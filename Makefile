@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check bench lint types sbom lock clean
+.PHONY: docs demo test check bench lint types sbom lock clean
 
 # A made-up clinic's table of 100,000 visits: planned, released, verified, remembered by a ledger; and its notes.
 CLINIC := out/clinic
@@ -43,6 +43,10 @@ types: $(READY_TO_TEST)
 
 bench: $(READY_TO_TEST)
 	$(BIN)/python -m bench
+
+# The API reference, from the docstrings: out/reference/index.html.
+docs: $(READY_TO_TEST)
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs/reference out/reference
 
 # A bill of materials of what is installed, and the versions and hashes of what a release installs.
 sbom: $(READY)

@@ -13,7 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 TURNS = itertools.count()
-RUN = "import sys; from noisewright.__main__ import main; sys.argv = ['noisewright', 'studio', '--no-show', *sys.argv[1:]]; main()"
+RUN = (
+    "import sys; from noisewright.__main__ import main; "
+    "sys.argv = ['noisewright', 'studio', '--no-show', *sys.argv[1:]]; main()"
+)
 
 
 @contextmanager

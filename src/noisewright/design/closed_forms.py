@@ -428,7 +428,7 @@ def _merged(raw: Floats, remap: Indices, actions: int) -> Floats:
 
 
 def optimal_response(categories: Iterable[Hashable] | int, *, epsilon: Exact, delta: Exact = 0) -> OptimalResponse:
-    """The optimal mechanism over the given categories (or over ``0 .. m-1`` for a number ``m``); one of the two may be 0."""
+    """Optimal mechanism over the given categories (or over ``0`` to ``m - 1`` for a number ``m``); one of the two may be 0."""
     names = distinct_categories(categories, "optimal response")
     budget, failure = as_fraction(epsilon, "epsilon"), as_fraction(delta, "delta")
     if not 0 <= budget <= LARGEST_EPSILON:

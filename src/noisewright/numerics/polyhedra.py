@@ -192,7 +192,7 @@ class TooLargeError(Exception):
 
 
 def cone(found: Elimination, column: int, hints: Sequence[float] | None = None) -> tuple[bool, Vector]:
-    """True and weights ``r >= 0`` with ``A r = b`` for one column of B; or False and h with ``h . A <= 0 < h . b``."""
+    """True and weights ``r >= 0`` with ``A r = b`` for one column of B; or False and h with ``h @ A <= 0 < h @ b``."""
     free = [j for j in range(found.unknowns) if j not in set(found.pivots)]
     basic, rows = [], []
     for pivot in found.pivots:
@@ -406,7 +406,7 @@ def local_inequalities(
 
 
 def vertices(inequalities: Sequence[Sequence[Fraction]], equalities: Iterable[int] = ()) -> list[tuple[Fraction, ...]]:
-    """The vertices of the bounded polytope ``{x : b + a . x >= 0}``, given as rows ``(b, a)``.
+    """The vertices of the bounded polytope ``{x : b + a @ x >= 0}``, given as rows ``(b, a)``.
 
     ``equalities`` are numbers of rows that must hold with equality. A polytope that is not bounded is refused.
     """

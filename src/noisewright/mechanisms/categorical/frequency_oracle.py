@@ -365,7 +365,7 @@ def unary_encoding(
     epsilon: Annotated[Exact, EPSILON],
     variant: Annotated[Variant, VARIANT] = "optimised",
 ) -> UnaryMechanism:
-    """Unary encoding over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
+    """Unary encoding over the given categories (or over ``0`` to ``k - 1`` for a number ``k``)."""
     names = distinct_categories(categories, "unary encoding")
     budget = check_budget(epsilon)
     one_of(variant, "variant", ("optimised", "symmetric"))

@@ -95,7 +95,7 @@ def local_hashing(
     epsilon: Annotated[Exact, EPSILON],
     buckets: Annotated[int | None, BUCKETS] = None,
 ) -> LocalHashingMechanism:
-    """Local hashing over the given categories (or over ``0 .. k-1`` for a number ``k``), with ``buckets`` values of the hash."""
+    """Local hashing over the given categories (or ``0`` to ``k - 1`` for a number ``k``), with ``buckets`` values of the hash."""
     names = distinct_categories(categories, "local hashing")
     if buckets is None:
         # Only how good the estimate is depends on these floats, not the guarantee.

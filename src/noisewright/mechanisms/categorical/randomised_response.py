@@ -62,7 +62,7 @@ LARGEST_PLAIN = 600
 def randomised_response(
     categories: Annotated[Iterable[Hashable] | int, CATEGORIES], *, epsilon: Annotated[Exact, EPSILON]
 ) -> ResponseMechanism:
-    """k-ary randomised response over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
+    """k-ary randomised response over the given categories (or over ``0`` to ``k - 1`` for a number ``k``)."""
     names = distinct_categories(categories, "randomised response")
     budget = check_budget(epsilon)
     found = response_integers(len(names), budget)

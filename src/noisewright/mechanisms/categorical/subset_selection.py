@@ -112,7 +112,7 @@ def subset_selection(
     epsilon: Annotated[Exact, EPSILON],
     size: Annotated[int | None, SIZE] = None,
 ) -> SubsetMechanism:
-    """Subset selection over the given categories (or over ``0 .. k-1`` for a number ``k``), with sets of ``size`` of them."""
+    """Subset selection over the given categories, or ``0`` to ``k - 1`` for a number ``k``, with sets of ``size`` of them."""
     names = distinct_categories(categories, "subset selection")
     budget = check_budget(epsilon)
     if budget < SMALLEST:
@@ -299,7 +299,7 @@ SUBSET_SELECTION = Entry(
 def hadamard_response(
     categories: Annotated[Iterable[Hashable] | int, CATEGORIES], *, epsilon: Annotated[Exact, EPSILON]
 ) -> HadamardMechanism:
-    """Hadamard response over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
+    """Hadamard response over the given categories (or over ``0`` to ``k - 1`` for a number ``k``)."""
     names = distinct_categories(categories, "Hadamard response")
     budget = check_budget(epsilon)
     # Only how good the estimate is depends on this float, not the guarantee.
