@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import shutil
 import subprocess
 import sys
@@ -39,7 +38,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_public_name_has_a_page(pages: Path) -> None:
     names = (Path(__file__).parent / "public_api.txt").read_text(encoding="utf-8").split()
-    things = [name for name in names if importlib.util.find_spec(name.rpartition(".")[0]) and not is_module(name)]
+    things = [
+        name for name in names if not name.startswith(("noisewright.cli", "noisewright.studio")) and not is_module(name)
+    ]
     assert len(things) > 300
     assert [name for name in things if not has_page(pages, name)] == []
 
