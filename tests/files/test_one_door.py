@@ -73,7 +73,13 @@ REVIEWED = {
     "releases/folder.py": {"open": 1},
     "tables/excel.py": {"zipfile.ZipFile": 1, "self._archive.open": 1, "archive.open": 3},
     "studio/services/releases.py": {"zipfile.ZipFile": 1},
-    "text/embedding_training.py": {"open": 2, "tarfile.open": 1, "tar.extractfile": 1, "zipfile.ZipFile": 1, "wheel.open": 1},
+    "text/embedding_training.py": {
+        "open": 2,
+        "tarfile.open": 1,
+        "tar.extractfile": 1,
+        "zipfile.ZipFile": 1,
+        "wheel.open": 1,
+    },
     # Parts of the program, and archives of registries whose SHA-256 is known.
     "cli/commands/verify.py": {"?.read_bytes": 1},
     "cli/arguments.py": {"?.read_text": 1},
