@@ -1,7 +1,7 @@
 """One place words a claim, and none parses one: no other module has a sentence about a guarantee, or reads one.
 
 A guarantee is worded by ``noisewright.claims`` and laid out by ``noisewright.render.claims``. Texts of other modules are
-collected from their syntax trees (strings and f-strings that are no docstrings), and none of them may have the words of a claim.
+collected from their syntax trees (strings and f-strings without docstrings), and none of them may have the words of a claim.
 """
 
 from __future__ import annotations

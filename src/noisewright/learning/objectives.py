@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-torch: Any = later("torch")  # settings are read where there is none
+torch: Any = later("torch")  # settings can be read without it
 Tensor = Any
 
 
