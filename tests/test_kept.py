@@ -49,9 +49,9 @@ MOVED = {
     "mechanisms": """approximate_laplace curve explicit_fair gaussian geo_laplace Grid hadamard_response local_hashing
         metric_realising OutputPerturbation planar_geometric Polygon product_laplace sanitise selection snapped snapped_laplace
         spherical_laplace staircase subset_selection truncated_laplace unary_encoding uniform""",
-    "core": "Accountant",
-    "optimality": "compare_utility",
-    "adversary": "safe_replacement",
+    "certificates": "Accountant",
+    "design": "compare_utility",
+    "qif.refinement": "safe_replacement",
 }
 """Names that were at the top: the room that has each of them now."""
 ROOM = {name: room for room, names in MOVED.items() for name in names.split()}

@@ -20,11 +20,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import noisewright as nw
-from noisewright import base as core
+from noisewright.certificates import Accountant
 from noisewright.cli import run
 from noisewright.context_aware import FiniteGame, Joint
 from noisewright.context_aware.closed_forms import least_accuracy
 from noisewright.exceptions import CertificateError, DataError, FileFormatError, NoisewrightError, ParameterError
+from noisewright.guarantees import Guarantee
 from noisewright.io import read_model, write_model
 from noisewright.learning import GAPPrivatiser
 from noisewright.learning.columns import Columns
@@ -199,7 +200,7 @@ def test_the_guarantee_is_context_aware_and_adds_to_no_budget(table: GAPPrivatis
         assert "y is guessed right at most" in words
         assert "as measured on 800 records held out (with confidence 95 %), and perhaps more by others" in words
     with pytest.raises(ParameterError, match="no differential privacy budget"):
-        core.Accountant(["a", "b"]).add(promise)  # type: ignore[arg-type]
+        Accountant(["a", "b"]).add(promise)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=r"pick one with \.at"):
         _ = table.guarantee
 
@@ -222,13 +223,13 @@ def test_certified_noise_behind_it_states_both_promises(tmp_path: Path, capsys: 
     assert out["height"].between(1.2, 2.3).all()
     assert out["age"].dtype == np.int64
     assert set(out["town"]) <= {"Bonn", "Kiel", "Ulm"}
-    spent = core.Accountant(["a", "b"]).add(proved).guarantee()
+    spent = Accountant(["a", "b"]).add(proved).guarantee()
     assert spent.epsilon == pytest.approx(3.5)
     assert [one.code for one in spent.conditions] == ["not-a-training-record"]
     assert str(spent).endswith(untrained)
-    assert str(
-        core.Accountant(["a", "b"]).add(proved).add(core.Guarantee(1.0, nw.metrics.Discrete())).guarantee()
-    ).endswith(untrained)
+    assert str(Accountant(["a", "b"]).add(proved).add(Guarantee(1.0, nw.metrics.Discrete())).guarantee()).endswith(
+        untrained
+    )
     path = nw.save(noisy.certificate(), tmp_path / "noise.json")
     assert all(untrained in one for one in nw.verify(path).sentences)
     for command in ("verify", "audit"):

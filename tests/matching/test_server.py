@@ -138,7 +138,7 @@ def test_who_knows_both_profiles_names_a_code_as_often_as_the_flips_let_him() ->
 
 def test_the_door() -> None:
     assert nw.matching.Server is Server
-    assert {"Server", "Client", "Scheme", "Index", "true_odds", "search_quality"} <= set(dir(nw.matching))
+    assert {"Server", "Client", "Scheme", "CodeFile", "true_odds", "search_quality"} <= set(dir(nw.matching))
 
 
 @pytest.mark.parametrize("bits", [9, 16])

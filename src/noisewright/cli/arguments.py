@@ -52,6 +52,7 @@ __all__ = [
     "Replace",
     "Stem",
     "Unknown",
+    "WitnessFile",
     "Words",
     "check_number",
     "default_metric",
@@ -78,6 +79,13 @@ TABLES = (
     ".duckdb or .sqlite database, or a sheet of a workbook"
 )
 """Tables that a command takes, in its help."""
+WitnessFile = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH",
+        help="A file that is told of every spend, besides that of this user, so that a restored old ledger is noticed.",
+    ),
+]
 
 
 class Leaf(TyperCommand):

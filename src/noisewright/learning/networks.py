@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright._typing import Floats
-from noisewright.learning.objectives import Play, Records, Tensor, torch
+from noisewright.exceptions import MissingPartError
+from noisewright.learning.objectives import Play, Records, Tensor
 
 __all__ = [
     "SLOPE",
@@ -31,7 +33,15 @@ __all__ = [
     "layers",
     "slopes",
     "through",
+    "torch",
 ]
+
+try:
+    torch: Any = import_module("torch")
+except ImportError:
+    raise MissingPartError(
+        "training a privatiser needs PyTorch; install it with pip install 'noisewright[learned]'. Releases need none."
+    ) from None
 
 
 SLOPE = 0.2

@@ -1,4 +1,7 @@
-"""PyTorch, an optional part that training alone imports."""
+"""Settings of a training, losses of the adversary, limits on the distortion, and records as tensors.
+
+Settings are read without PyTorch, which is loaded when a tensor is first made.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,15 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright._utils.lazy import later
 from noisewright._utils.validation import is_number, is_whole, one_of
 from noisewright.context_aware.distributions import AdversaryLoss, as_adversary_loss
-from noisewright.exceptions import MissingPartError, ParameterError
+from noisewright.exceptions import ParameterError
 
 __all__ = [
     "AugmentedLagrangian",
@@ -29,17 +32,10 @@ __all__ = [
     "constraint_of",
     "expected_losses",
     "prior_losses",
-    "torch",
 ]
 
 
-try:
-    torch: Any = import_module("torch")
-except ImportError:
-    raise MissingPartError(
-        "training a privatiser needs PyTorch; install it with pip install 'noisewright[learned]'. Releases need none."
-    ) from None
-
+torch: Any = later("torch")  # settings can be read without it
 Tensor = Any
 
 

@@ -29,6 +29,7 @@ from noisewright.learning.networks import (
     TableAdversary,
     TableFamily,
     slopes,
+    torch,
 )
 from noisewright.learning.objectives import (
     Play,
@@ -39,7 +40,6 @@ from noisewright.learning.objectives import (
     constraint_of,
     expected_losses,
     prior_losses,
-    torch,
 )
 from noisewright.resources import Resource
 

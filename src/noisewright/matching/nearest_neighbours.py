@@ -60,7 +60,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisewright._typing import Floats
 from noisewright._utils.validation import is_whole
-from noisewright.estimation.result import shared_confidence, tail_interval
 from noisewright.exceptions import DataError, FileFormatError, MissingPartError, ParameterError
 from noisewright.matching.hash_functions import Codes, as_codes, code_bytes
 from noisewright.matching.scheme import CodeFile, check_names, read_codes, write_codes
@@ -125,6 +124,8 @@ def debiased(
 
     ``share``: a hash differs with this chance times the distance; 1/2 for one bit of MinHash and the Jaccard distance.
     """
+    from noisewright.estimation.result import shared_confidence, tail_interval  # a client has NumPy alone
+
     count = np.asarray(differ, dtype=np.float64)
     if not is_whole(bits) or bits < 1:
         raise ParameterError("a code has 1 bit or more, as a whole number.")

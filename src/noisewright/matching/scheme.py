@@ -63,7 +63,6 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from noisewright._utils.inputs import read_input
@@ -72,7 +71,6 @@ from noisewright.certificates.checker import checker
 from noisewright.channels.integer_table import LARGEST_EPSILON
 from noisewright.claims.figures import upward
 from noisewright.claims.readings import of_each_bit
-from noisewright.columns.arrow import pc
 from noisewright.exceptions import DataError, FileFormatError, ParameterError
 from noisewright.io.atomic import file_path, whole_file, write_atomically
 from noisewright.matching.hash_functions import (
@@ -476,6 +474,10 @@ Form = Literal["one", "rows", "arrow"]
 
 def read_vectors(values: Any, dimension: int | None) -> tuple[Any, Form]:
     """Vectors with a row for each, and how their codes are wanted: one alone, as rows of bytes, or as a column of Arrow."""
+    import pyarrow as pa  # a client has NumPy alone
+
+    from noisewright.columns.arrow import pc
+
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
         numbers = column.flatten() if hasattr(column, "flatten") and pa.types.is_nested(column.type) else None
@@ -496,6 +498,8 @@ def read_vectors(values: Any, dimension: int | None) -> tuple[Any, Form]:
 
 def give_codes(codes: Codes, form: Form) -> Any:
     """One code, an array with a row of bytes for each, or a column of fixed-size binary values."""
+    import pyarrow as pa
+
     if form == "one":
         return codes[0]
     if form == "rows":
@@ -504,5 +508,7 @@ def give_codes(codes: Codes, form: Form) -> Any:
     return pa.FixedSizeBinaryArray.from_buffers(kind, len(codes), [None, pa.py_buffer(np.ascontiguousarray(codes))])
 
 
-def _are_numbers(type_: pa.DataType) -> bool:
+def _are_numbers(type_: Any) -> bool:
+    import pyarrow as pa
+
     return bool(pa.types.is_floating(type_) or pa.types.is_integer(type_))

@@ -1,4 +1,13 @@
-"""Noise from random bits: exact samplers of the distributions of mechanisms."""
+"""Noise from random bits: exact samplers of the distributions of mechanisms.
+
+>>> from noisewright.sampling import discrete_laplace
+>>> noise = discrete_laplace(10, size=5)  # fresh cryptographic noise
+>>> noise.shape, noise.dtype.name
+((5,), 'int64')
+
+No sampler uses a float to decide an outcome. Each reads as many random bits as the decision needs, so that its law is
+the stated one exactly, tails included.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -49,7 +49,7 @@ def test_what_was_asked_for_beside_is_written(words, written, call, bare):
     ],
 )
 def test_nothing_is_computed_in_vain(words, call, bare, monkeypatch):
-    for work in ("images.attackers.trials.Trial.of", "cli.commands.attack._tables.read_columns"):
+    for work in ("attacks.face_risk.Trial.of", "cli.commands.attack_inference.read_columns"):
         monkeypatch.setattr(f"noisewright.{work}", lambda *_, **__: pytest.fail("computed in vain"))
     answer = call(*words.split(), "--plot", "picture.png")
     assert answer.code == 2

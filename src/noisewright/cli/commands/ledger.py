@@ -10,7 +10,7 @@ import typer
 from noisewright._utils.validation import printable
 from noisewright.claims.totals import ADD_UP, GLOSSARY
 from noisewright.cli.app import Command
-from noisewright.cli.commands.release import WitnessFile
+from noisewright.cli.arguments import WitnessFile
 from noisewright.render.text import AsJson, emit, facts, heading, label, plural, working
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import typer
 from noisewright._utils.validation import OutputFormat, printable
 from noisewright.claims.phrases import OPEN
 from noisewright.cli.app import Command
-from noisewright.cli.arguments import TABLES, target_file
+from noisewright.cli.arguments import TABLES, WitnessFile, target_file
 from noisewright.render.text import (
     AsJson,
     Details,
@@ -47,7 +47,6 @@ __all__ = [
     "LedgerFile",
     "PolicyFile",
     "SeparatePeople",
-    "WitnessFile",
     "check_order",
     "data_of",
     "default_ledger",
@@ -76,13 +75,6 @@ LedgerFile = Annotated[
         "--ledger",
         metavar="LEDGER",
         help="A file, or postgresql://USER@HOST/DATABASE. Default: the policy's ledger, or that of this user.",
-    ),
-]
-WitnessFile = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PATH",
-        help="A file that is told of every spend, besides that of this user, so that a restored old ledger is noticed.",
     ),
 ]
 SeparatePeople = Annotated[
