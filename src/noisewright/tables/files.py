@@ -242,7 +242,10 @@ def _chunks(paths: Sequence[str], damaged: str) -> Iterator[tuple[int, int, str,
             for file, group, column, dictionary, data, length in zip(*(one.to_pylist() for one in batch), strict=True):
                 if data is None or length is None:
                     raise ValueError("no place is stated")
-                first = dictionary if dictionary is not None and 0 < dictionary < data else data
+                if dictionary is not None and dictionary > 0 and (data == 0 or dictionary < data):
+                    first = dictionary  # without rows, pyarrow writes an empty dictionary alone and says 0 for the data
+                else:
+                    first = data
                 yield int(os.path.basename(file).partition(".")[0]), int(group), str(column), int(first), int(length)
 
 
