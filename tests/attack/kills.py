@@ -66,13 +66,20 @@ def kill_at(phase: str, folder: Path, number: int, engine: Any = "local") -> lis
         return [f"it was not killed there, but ended with {ended}"]
     paid = PRICE * (earlier + (phase != "recording"))
     seen = _in_a_child(lambda: _looked(folder, **data))
-    whole = earlier or phase in ("published", "finishing", "finished")
+    complete = phase in (
+        "sealed",
+        "moved aside",
+        "published",
+        "finishing",
+        "finished",
+    )  # but for its name: it is given the name
+    whole = earlier or complete
     wanted = {
         "counted": str(paid),
         "reread": whole,
         "problems": [],
         "paid": str(paid if whole else paid + PRICE),
-        "open": 0 if phase in ("recording", "published", "finishing", "finished") else 1,
+        "open": 0 if complete or phase == "recording" else 1,
         "names": NAMES,
     }
     return [] if seen == wanted else [f"found {seen}, not {wanted}"]

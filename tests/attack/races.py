@@ -35,10 +35,13 @@ Said = dict[str, Any]
 
 
 def for_the_budget(folder: Path, seed: int, processes: int = 6) -> list[str]:
-    """Each has a folder of its own, and the budget is for some of them."""
+    """Each has a folder and a policy of its own, and the budget is for some of them.
+
+    Under one policy they would be one release, which is paid for once.
+    """
     enough = random.Random(seed).randint(1, processes - 1)
     _prepare(folder)
-    said = _at_once([lambda k=k: _release(folder, f"out{k}", enough) for k in range(processes)])  # type: ignore[misc]
+    said = _at_once([lambda k=k: _release(folder, f"out{k}", enough, f"other {k}") for k in range(processes)])  # type: ignore[misc]
     done = [k for k, one in enumerate(said) if "paid" in one]
     refused = [one for one in said if NO_BUDGET in one.get("refused", "")]
     problems = [] if len(done) == enough else [f"{len(done)} of {processes} got a budget for {enough}: {said}"]
@@ -90,13 +93,13 @@ def _prepare(folder: Path) -> None:
     (folder / "visits.csv").write_text(TABLE)
 
 
-def _policy(enough: int) -> dict[str, Any]:
-    column = {"name": "smoker", "mechanism": "randomised-response", "categories": ["yes", "no"], "epsilon": 1}
+def _policy(enough: int, *more: str) -> dict[str, Any]:
+    column = {"name": "smoker", "mechanism": "randomised-response", "categories": ["yes", "no", *more], "epsilon": 1}
     return {"dataset": "clinic", "budget": {"epsilon": enough}, "columns": [column]}
 
 
-def _release(folder: Path, name: str, enough: int, **options: Any) -> Said:
-    policy, table, ledger = _policy(enough), folder / "visits.csv", folder / "ledger.sqlite"
+def _release(folder: Path, name: str, enough: int, *more: str, **options: Any) -> Said:
+    policy, table, ledger = _policy(enough, *more), folder / "visits.csv", folder / "ledger.sqlite"
     try:
         done = run.release(policy, table, output=folder / name, ledger=ledger, format="csv", **options)
     except NoisewrightError as problem:

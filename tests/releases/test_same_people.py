@@ -147,7 +147,7 @@ def test_data_that_cannot_be_known_again_are_said_to_be_so(
     visits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As of a frame of Spark, which has no fingerprint."""
-    monkeypatch.setattr("noisewright.releases.lock.content_digest", lambda *_: b"")
+    monkeypatch.setattr("noisewright.releases.release.content_digest", lambda *_: b"")
     for dataset in ("city", "feb"):
         said: list[str] = []
         nw.release(policy(dataset), visits, ledger=tmp_path / "ledger", warn=said.append)

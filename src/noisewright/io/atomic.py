@@ -316,19 +316,20 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     with endings_as_exceptions():
         temporary = hidden_name(target)
         try:
-            descriptor = os.open(temporary, FLAGS, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)
-            os.replace(temporary, target)
+            try:
+                descriptor = os.open(temporary, FLAGS, 0o600)
+                with os.fdopen(descriptor, "wb") as file:
+                    yield file
+                    file.flush()
+                    os.fsync(file.fileno())
+                mask = os.umask(0)
+                os.umask(mask)
+                os.chmod(temporary, 0o666 & ~mask)
+                os.replace(temporary, target)
+            finally:
+                temporary.unlink(missing_ok=True)  # fails where the name is too long, and says the same as opening it
         except OSError as problem:
             raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
-        finally:
-            temporary.unlink(missing_ok=True)
 
 
 @contextmanager

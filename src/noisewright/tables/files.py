@@ -242,7 +242,9 @@ def _chunks(paths: Sequence[str], damaged: str) -> Iterator[tuple[int, int, str,
             for file, group, column, dictionary, data, length in zip(*(one.to_pylist() for one in batch), strict=True):
                 if data is None or length is None:
                     raise ValueError("no place is stated")
-                first = dictionary if dictionary is not None and 0 < dictionary < data else data
+                # without rows, pyarrow writes an empty dictionary alone, and 0 as the place of the data
+                before = dictionary is not None and dictionary > 0 and (data == 0 or dictionary < data)
+                first = dictionary if before else data
                 yield int(os.path.basename(file).partition(".")[0]), int(group), str(column), int(first), int(length)
 
 

@@ -195,7 +195,7 @@ def sentences(otherwise: str, session: Any = None) -> Iterator[None]:
         raise
     except Exception as problem:  # py4j, Spark and Python in workers: many kinds, and their texts may quote cells
         with silent_python():  # a request for the text makes PySpark log it
-            found = re.search(r"noisewright\.core\.errors\.(\w+): ([^\n]+)", str(problem))
+            found = re.search(rf"{re.escape(errors.__name__)}\.(\w+): ([^\n]+)", str(problem))
         kind = getattr(errors, found[1], None) if found else None
         if found and isinstance(kind, type) and issubclass(kind, NoisewrightError):
             raise kind(found[2]) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -42,3 +43,24 @@ def test_a_long_text_in_every_row_of_a_small_file_is_read(tmp_path: Path, encodi
     pq.write_table(table, tmp_path / "t.parquet", compression="zstd", **delta)
     source = source_of(tmp_path / "t.parquet")
     assert sum(batch.num_rows for batch in source.batches(["note"])) == 200_000
+
+
+@pytest.mark.parametrize("writer", ["duckdb", "pyarrow", "no groups", "empty groups", "empty groups, no dictionaries"])
+def test_a_file_and_a_group_without_rows_are_read(tmp_path: Path, writer: str) -> None:
+    """A group of rows may hold no page of data, and pyarrow then writes an empty dictionary alone."""
+    table = pa.table({"a": ["x", None], "n": [1, 2], "l": [[1, 2], []]})
+    path, whole = tmp_path / "t.parquet", 0
+    if writer == "duckdb":
+        with duckdb.connect() as duck:
+            duck.from_arrow(table).filter("false").write_parquet(str(path))
+    elif writer == "pyarrow":
+        pq.write_table(table.slice(0, 0), path)
+    else:
+        with pq.ParquetWriter(path, table.schema, use_dictionary="no dictionaries" not in writer) as file:
+            if writer != "no groups":
+                whole = 2
+                for part in (table.slice(0, 0), table, table.slice(0, 0), table.slice(0, 0), table):
+                    file.write_table(part)
+    assert read(path).to_pylist() == table.to_pylist() * whole
+    with source_of(path).database() as duck:
+        assert duck.sql("SELECT a, n FROM data").to_arrow_table().num_rows == 2 * whole

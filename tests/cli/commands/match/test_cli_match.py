@@ -105,7 +105,7 @@ def test_all_kinds_of_files_and_of_indexes_say_the_same(place, call, monkeypatch
     pq.write_table(
         pa.table({"x": pa.array(people.tolist(), pa.list_(pa.float64(), 8)), "who": range(60)}), "people.parquet"
     )
-    monkeypatch.setattr("noisewright.matching.scheme.flipped", lambda codes, *_: codes)  # hashes alone can be compared
+    monkeypatch.setattr("noisewright.matching.service.flipped", lambda codes, *_: codes)  # hashes alone can be compared
     found = []
     for suffix, more in (("npy", ()), ("npz", ()), ("csv", ("--names", "who")), ("parquet", ("--names", "who"))):
         done = call("match", "encode", f"people.{suffix}", "--public", "public.json", "-o", f"{suffix}.nwc", *more)
