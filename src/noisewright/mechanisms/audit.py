@@ -13,7 +13,7 @@ evidence.
 >>> print(audit(geometric(epsilon=2)))
 epsilon = 2 per unit of line; one lattice step more or less changes every log-probability by 1/scale = 2
 >>> print(audit(geometric(epsilon=2, within=(0, 1))))
-epsilon = 2.00001 per unit of line; worst pair 0 and 1, output 0: 0.880797 against 0.119203
+epsilon = 2 per unit of line; worst pair 0 and 1, output 0: 0.880797 against 0.119203
 """
 
 from __future__ import annotations
