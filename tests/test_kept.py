@@ -165,6 +165,7 @@ CHANGING = "|".join(
         r"[0-9a-f]{64}",  # digests of certificates that are made anew
         r"Made on [0-9]+ [A-Z][a-z]+ [0-9]{4} at [0-9]{2}:[0-9]{2} UTC",
         r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z?",
+        r"(?<=no witness has seen)\s(?s:.+?)noisewright\s+ledger\s+show\.",  # where the ledger lies decides where lines end
     ]
 )
 

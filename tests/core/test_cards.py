@@ -32,7 +32,7 @@ SHOWN: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "release": (lambda _: nw.release(POLICY, TABLE, seed=1), "20 rows, epsilon = 1 between two tables"),
     "guarantee": (lambda _: RESPONSE.guarantee, "<Guarantee: epsilon 1 between any two answers>"),
-    "audit": (lambda _: nw.audit(RESPONSE), "epsilon 1.0000000000000018 between any two answers; worst pair"),
+    "audit": (lambda _: nw.audit(RESPONSE), "epsilon 1 between any two answers; worst pair"),
     "comparison": (
         lambda _: nw.compare(RESPONSE, nw.randomised_response([EVIL, "b"], epsilon=2), names=(EVIL, "b")),
         f"{EVIL} may replace b against every adversary",

@@ -350,13 +350,12 @@ def hidden_name(target: Path) -> Path:
     """
     name = target.parent / f".{target.name}.{secrets.token_hex(8)}"
     try:
-        taken = os.path.lexists(name)
-        os.fsencode(name)
-    except ValueError:
-        taken = True
-    if taken:
-        raise FileFormatError(f"{str(target)!r} cannot be the name of a file.") from None
-    return name
+        os.lstat(name)
+    except OSError:
+        return name
+    except ValueError:  # it has a null byte, or half of a character
+        pass
+    raise FileFormatError(f"{str(target)!r} cannot be the name of a file.")
 
 
 def file_path(path: object) -> Path:

@@ -63,10 +63,13 @@ def export(ledger: Ledger, path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def document(ledger: Ledger, datasets: Sequence[str] | None = None) -> dict[str, Any]:
-    """The ledger as plain data; numbers are exact and written as fractions such as ``1/3``."""
+def document(ledger: Ledger, datasets: Sequence[str] | None = None, shown: bool = False) -> dict[str, Any]:
+    """The ledger as plain data; numbers are exact and written as fractions such as ``1/3``.
+
+    What is ``shown`` to a person also says between which tables a budget is beyond what the ledger records of them.
+    """
     chosen = ledger.datasets() if datasets is None else datasets
-    return {"format": FORMAT, "version": VERSION, "datasets": [_dataset(ledger, name) for name in chosen]}
+    return {"format": FORMAT, "version": VERSION, "datasets": [_dataset(ledger, name, shown) for name in chosen]}
 
 
 def kept(entries: Sequence[LedgerRecord]) -> list[str]:
@@ -79,12 +82,12 @@ def changed(entries: Sequence[LedgerRecord]) -> list[str]:
     return list(dict.fromkeys(entry.name for entry in entries if entry.kind == "changed"))
 
 
-def _dataset(ledger: Ledger, name: str) -> dict[str, Any]:
+def _dataset(ledger: Ledger, name: str, shown: bool) -> dict[str, Any]:
     balance = ledger.remaining(name)
     return {
         "dataset": name,
         "scope": balance.scope,
-        "between": balance.between,
+        "between": balance.between if shown else balance.recorded,
         "protected": [
             {"columns": list(p.columns), "distance": "any" if p.distance is None else str(p.distance), "unit": p.unit}
             for p in ledger.protections(name)

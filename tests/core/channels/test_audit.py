@@ -169,7 +169,7 @@ def test_the_evidence_can_be_checked_by_hand() -> None:
     assert str(Channel.constant("ab").epsilon()) == "epsilon = 0 per unit of discrete; the output tells nothing"
     assert Channel.identity("ab").epsilon().to_json()["epsilon"] == "inf"
     assert str(channel.epsilon_at("0.1")).startswith(
-        "epsilon = 0.693148 per unit of discrete, delta = 0.10000000000000001; worst pair a and b"
+        "epsilon = 0.693148 per unit of discrete, delta = 0.1; worst pair a and b"
     )
 
 

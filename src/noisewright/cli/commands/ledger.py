@@ -233,7 +233,7 @@ def show(
 
     ledger = Ledger(file, create_missing=False)
     names = ledger.datasets() if dataset is None else [dataset]
-    found = {"ledger": str(ledger.path), **document(ledger, names)}
+    found = {"ledger": str(ledger.path), **document(ledger, names, shown=True)}
     emit(found, lambda: _page(ledger, names), as_json)
 
 

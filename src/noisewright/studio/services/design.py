@@ -282,7 +282,7 @@ def cost_of(made: Designed, loss: str, prior: list[float] | None) -> tuple[float
 
 def delta_words(made: Designed) -> str | None:
     """Describe the meaning of a delta, for someone who decides about it; None without one."""
-    delta = Fraction(str(made.mechanism.guarantee.delta))
+    delta = Fraction(made.mechanism.guarantee.record()["delta"])
     if not delta:
         return None
     return given_away(delta)
