@@ -330,8 +330,11 @@ def test_other_faults(engine: SparkEngine, folder: Path, tmp_path: Path) -> None
         engine.perturb(source, found, NOBODY, tmp_path / "there", seed=1)
     broken = tmp_path / "broken.parquet"
     shutil.copy(folder / "a.parquet", broken)
-    content = bytearray(broken.read_bytes())
-    content[2000:100_000] = bytes(98_000)
+    content, group = bytearray(broken.read_bytes()), pq.read_metadata(broken).row_group(0)
+    for chunk in (group.column(number) for number in range(group.num_columns)):
+        end = (chunk.dictionary_page_offset or chunk.data_page_offset) + chunk.total_compressed_size
+        inside = chunk.data_page_offset + 200  # headers of pages stay whole: a table without them is not opened
+        content[inside:end] = bytes(max(end - inside, 0))
     broken.write_bytes(content)
     with pytest.raises(DataError, match=r"Spark could not read broken.parquet") as caught:
         engine.perturb(source_of(broken), found, NOBODY, tmp_path / "out")
