@@ -39,7 +39,7 @@ SOON = "from noisewright.studio import server; server.PATIENCE = 1.0"
 LARGE = "from noisewright.studio.pages import release as tables; tables.LARGE = 1000"
 SLOW = (
     "import os, time\n"
-    "from noisewright.studio.services import release\n"
+    "from noisewright.studio.services import releases as release\n"
     "def slow(path, name, told):\n"
     "    open(os.environ['NOISEWRIGHT_LEDGER'] + '.job', 'w').write(str(os.getpid()))\n"
     "    time.sleep(600)\n"
