@@ -199,7 +199,9 @@ def test_nothing_stays_when_the_page_is_closed(visits: Path, tmp_path: Path, chr
         assert list(scratch.rglob("data.parquet"))
         page.close()
         for _ in range(300):
-            left = [path for path in scratch.rglob("*") if path.is_file() and path.name != "held"]  # the server's own lock
+            left = [
+                path for path in scratch.rglob("*") if path.is_file() and path.name != "held"
+            ]  # the server's own lock
             if not left:
                 break
             time.sleep(0.2)
