@@ -84,7 +84,6 @@ CALLS: dict[str, tuple[str, ...]] = {
     "embeddings-info": ("embeddings", "info", "few.nwe"),
     "estimate": ("estimate", "answers.csv", "--mechanism", "response.json"),
     "estimate-asymptotic": ("estimate", "answers.csv", "--mechanism", "response.json", "--intervals", "asymptotic"),
-    "images-get": ("images", "get"),
     "init": ("init", "visits.parquet"),
     "init-from-data": ("init", "visits.parquet", "--from-data"),
     "learn-optimum": ("learn", "optimum", "shares.csv", "--distortion", "0.1"),
